@@ -1,0 +1,1 @@
+"""How Seatrial makes and drives Bosun."""

@@ -1,0 +1,110 @@
+"""Bosun's binding: make the app with the harness's seams, send through its routes, read its reports."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from bosun_binding.driver import BosunAgent
+from bosun_binding.seams import FixtureSnapshotSource, HarnessIds, HarnessQueue, HarnessSteps
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from bosun.app import create_app
+from bosun.clock import CalendarPolicy
+from bosun.contracts import contract_versions
+from bosun.limits import Limits
+from bosun.log.store import ConversationLog
+from bosun.model.options import ModelOptions
+from bosun.options import BosunOptions
+from bosun.stores.migrations import migrate, migrations_fingerprint
+from bosun.stores.postgres import create_engine
+from seatrial.binding import Agent, Composition, World
+from seatrial.gateway.server import HeaderNames
+from seatrial.serving import serve
+
+
+class _SnapshotData(BaseModel):
+    """The ``snapshot`` part of an account fixture."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    display_name: str
+    plan: str
+    projects: list[str]
+    updated_ago_minutes: int = Field(ge=0)
+
+
+class BosunBinding:
+    """How to make and drive Bosun."""
+
+    header_names = HeaderNames(role="x-bosun-role", conversation="x-bosun-conversation")
+    model_aliases = ("bosun",)
+    needs_stores = True
+
+    def contracts(self, composition: Composition) -> Mapping[str, int]:
+        """Return the versions of Bosun's public contracts."""
+        return contract_versions(composition.plugins)
+
+    def check_snapshot(self, data: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return every mistake in an account fixture's data."""
+        try:
+            _SnapshotData.model_validate(dict(data))
+        except ValidationError as error:
+            return tuple(f"'{'.'.join(str(part) for part in e['loc'])}': {e['msg']}" for e in error.errors())
+        return ()
+
+    def check_limits(self, limits: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return every mistake in a case's limits."""
+        try:
+            _limits(limits)
+        except (ValidationError, TypeError, ValueError) as error:
+            return (f"'agent.limits': {error}",)
+        return ()
+
+    def database_fingerprint(self) -> str:
+        """Return the digest of Bosun's migrations."""
+        return migrations_fingerprint()
+
+    def prepare_database(self, postgres_url: str) -> None:
+        """Migrate an empty database."""
+        migrate(postgres_url)
+
+    @asynccontextmanager
+    async def running(self, world: World) -> AsyncIterator[Agent]:
+        """Serve Bosun on loopback, with one worker, so that nothing runs beside anything else."""
+        clock, ids = world.clock, HarnessIds(world.ids)
+        app = create_app(
+            BosunOptions(
+                postgres_url=world.postgres_url,
+                redis_url=world.redis_url,
+                model=ModelOptions(base_url=world.model_url),
+                limits=_limits({"workers": 1, **world.composition.limits}),
+                plugins=world.composition.plugins,
+                calendar=CalendarPolicy(zone=world.calendar.zone, week_starts=world.calendar.week_starts),
+                clock=clock,
+                timer=world.timer,
+                ids=ids,
+                queue=HarnessQueue(world.queue),
+                background=world.background,
+                steps=HarnessSteps(world),
+                snapshot_source=None if world.snapshot is None else FixtureSnapshotSource(world.snapshot, clock),
+            )
+        )
+        engine = create_engine(world.postgres_url)
+        try:
+            async with serve(app, lifespan=True) as url:
+                agent = BosunAgent(url, engine, ConversationLog(engine, clock=clock, ids=ids), clock=clock, ids=ids)
+                async with agent:
+                    yield agent
+        finally:
+            await engine.dispose()
+
+
+def _limits(values: Mapping[str, Any]) -> Limits:
+    """Return the limits with these values. Raises for a name or a type that Bosun's limits do not have."""
+    known = Limits.__dataclass_fields__
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise ValueError(f"unknown: {', '.join(unknown)}; known: {', '.join(sorted(known))}")
+    return TypeAdapter(Limits).validate_python(dict(values))

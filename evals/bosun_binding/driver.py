@@ -1,0 +1,139 @@
+"""Drive one running Bosun: post through its routes, read its reporting API, load history."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any
+
+import httpx
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bosun.identity import SCOPES, Actor, create_token
+from bosun.log.messages import ConversationRecord, InboundMessage
+from bosun.log.store import ConversationLog
+from bosun_binding.error_log import ErrorLog
+from bosun_binding.seams import HarnessIds
+from seatrial.binding import InputRefused, Sent
+from seatrial.clock import TrialClock
+from seatrial.conversation import ConversationState, Reply, ToolCall, Turn
+from seatrial.history import Exchange
+from seatrial.inputs import DEFAULT_AUTHOR, Input
+
+ACCOUNT = "standard"
+"""The account that invented people belong to."""
+
+
+class BosunAgent:
+    """One running Bosun. Every person has an API token, made by the function behind ``token create``."""
+
+    def __init__(
+        self, url: str, engine: AsyncEngine, log: ConversationLog, *, clock: TrialClock, ids: HarnessIds
+    ) -> None:
+        self._http = httpx.AsyncClient(base_url=url, timeout=None)
+        self._engine = engine
+        self._log = log
+        self._clock = clock
+        self._ids = ids
+        self._errors = ErrorLog()
+        self._tokens: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
+
+    async def __aenter__(self) -> BosunAgent:
+        self._errors.start()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._errors.stop()
+        await self._http.aclose()
+
+    async def send(self, item: Input, *, conversation_id: str | None, key: str) -> Sent:
+        """Post a web message as its author. Raises InputRefused with Bosun's answer."""
+        path = "/api/conversations" if conversation_id is None else f"/api/conversations/{conversation_id}/messages"
+        response = await self._http.post(
+            path, json={"idempotencyKey": key, "message": item.text}, headers=await self._headers(item.author)
+        )
+        if response.status_code != 202:
+            raise InputRefused(f"{path} answered {response.status_code}: {response.text}")
+        body = response.json()
+        self._owners.setdefault(body["conversationId"], item.author)
+        return Sent(body["conversationId"], body["messageId"])
+
+    async def read(self, conversation_id: str) -> ConversationState:
+        """Read the conversation as the person who started it."""
+        owner = self._owners.get(conversation_id, DEFAULT_AUTHOR)
+        response = await self._http.get(f"/api/conversations/{conversation_id}", headers=await self._headers(owner))
+        response.raise_for_status()
+        return _state(response.json())
+
+    async def load_history(self, turns: tuple[Exchange, ...], *, conversation_id: str | None, key: str) -> str:
+        """Store earlier turns by the calls that Bosun's worker makes, in its order."""
+        if conversation_id is None:
+            starter = _actor(turns[0].messages[0].author)
+            await self._headers(starter.id)
+            conversation_id = self._ids.derive(starter.id, "web", key)
+            await self._log.open_conversation(
+                ConversationRecord(id=conversation_id, account_id=starter.account_id, actor_id=starter.id)
+            )
+            self._owners[conversation_id] = starter.id
+        for number, exchange in enumerate(turns, start=1):
+            messages = [
+                InboundMessage(
+                    id=self._ids.derive(conversation_id, "message", f"{key}-{number}-{position}"),
+                    actor_id=message.author,
+                    author=_actor(message.author).display_name,
+                    text=message.text,
+                    received_at=self._clock.now(),
+                )
+                for position, message in enumerate(exchange.messages, start=1)
+            ]
+            for message in messages:
+                await self._log.accept_message(conversation_id, message)
+            turn = await self._log.start_turn(conversation_id, messages)
+            if exchange.reply is not None:
+                await self._log.commit_reply(turn, exchange.reply.text)
+        return conversation_id
+
+    def pending(self) -> tuple[str, ...]:
+        """Bosun's work is all in the queue and the background runner, which the harness supplies."""
+        return ()
+
+    def errors(self) -> tuple[str, ...]:
+        """Return what Bosun has logged as an error: in production that is what wakes somebody up."""
+        return self._errors.seen()
+
+    async def _headers(self, author: str) -> dict[str, str]:
+        if author not in self._tokens:
+            self._tokens[author] = await create_token(
+                self._engine, actor=_actor(author), scopes=SCOPES, ids=self._ids, clock=self._clock
+            )
+        return {"authorization": f"Bearer {self._tokens[author]}"}
+
+
+def _actor(author: str) -> Actor:
+    return Actor(id=author, display_name=author.capitalize(), account_id=ACCOUNT)
+
+
+def _state(data: dict[str, Any]) -> ConversationState:
+    replies = tuple(
+        Reply(id=m["id"], text=m["text"], kind=m["kind"], turn_id=m["turnId"])
+        for m in data["messages"]
+        if m["role"] == "assistant"
+    )
+    turns = tuple(
+        Turn(
+            id=t["id"],
+            status=t["status"],
+            replies=tuple(reply for reply in replies if reply.turn_id == t["id"]),
+            tool_calls=tuple(ToolCall(**call) for call in t["toolCalls"]),
+        )
+        for t in data["turns"]
+    )
+    return ConversationState(
+        conversation_id=data["id"],
+        title=data["title"],
+        replies=replies,
+        turns=turns,
+        transcript=tuple((m["author"], m["text"]) for m in data["messages"]),
+    )

@@ -1,0 +1,20 @@
+"""Seatrial runs the agent you ship, whole, against recorded answers of a real model.
+
+These are the names that a test of an agent uses. Everything else in this package is how they work.
+"""
+
+from seatrial.conversation import Conversation, Reply, ToolCall, Turn
+from seatrial.history import HistoryReply, reply
+from seatrial.inputs import Input, WebMessage, web_message
+
+__all__ = [
+    "Conversation",
+    "HistoryReply",
+    "Input",
+    "Reply",
+    "ToolCall",
+    "Turn",
+    "WebMessage",
+    "reply",
+    "web_message",
+]

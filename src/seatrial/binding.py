@@ -1,0 +1,176 @@
+"""The Protocol by which Seatrial drives an agent. Seatrial itself knows no agent."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import yaml
+
+from seatrial.clock import TrialClock, VirtualTimer
+from seatrial.conversation import ConversationState
+from seatrial.gateway.server import HeaderNames
+from seatrial.history import Exchange
+from seatrial.ids import TrialIds
+from seatrial.inputs import Input
+from seatrial.work import BackgroundWork, WorkQueue
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """How days and weeks are counted: an IANA zone and the first day of the week, in English."""
+
+    zone: str = "UTC"
+    week_starts: str = "monday"
+
+
+@dataclass(frozen=True)
+class Composition:
+    """Which agent is under test: the plugins and limits that the app is made with."""
+
+    plugins: tuple[str, ...] = ()
+    limits: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class World:
+    """Everything that the harness supplies to one agent under test."""
+
+    postgres_url: str
+    redis_url: str
+    model_url: str
+    clock: TrialClock
+    timer: VirtualTimer
+    calendar: Calendar
+    ids: TrialIds
+    queue: WorkQueue
+    background: BackgroundWork
+    on_step: Callable[[str, str, Mapping[str, Any]], None]
+    composition: Composition
+    snapshot: Mapping[str, Any] | None
+
+
+@dataclass(frozen=True)
+class Sent:
+    """Where an input arrived."""
+
+    conversation_id: str
+    message_id: str
+
+
+class Agent(Protocol):
+    """One running agent: how inputs reach it and how its conversations are read."""
+
+    async def send(self, item: Input, *, conversation_id: str | None, key: str) -> Sent:
+        """Post one input through its production route and return when it is in the mailbox.
+
+        ``key`` is the idempotency key; ``conversation_id`` None starts a conversation. Raises
+        InputRefused when the route does not accept it.
+        """
+
+    async def read(self, conversation_id: str) -> ConversationState:
+        """Return the conversation as the reporting API tells it."""
+
+    async def load_history(self, turns: tuple[Exchange, ...], *, conversation_id: str | None, key: str) -> str:
+        """Store earlier turns with the functions that turns use; return the conversation's id."""
+
+    def pending(self) -> tuple[str, ...]:
+        """Name work of the agent that the supplied queue and background runner do not know of."""
+
+    def errors(self) -> tuple[str, ...]:
+        """Name what failed inside the agent without reaching a person, oldest first."""
+
+
+class Binding(Protocol):
+    """How to make and drive one kind of agent."""
+
+    @property
+    def header_names(self) -> HeaderNames:
+        """In which request headers the agent says who asks the model, and for whom."""
+
+    @property
+    def model_aliases(self) -> tuple[str, ...]:
+        """The model names that the agent uses in its requests; the upstream has its own."""
+
+    @property
+    def needs_stores(self) -> bool:
+        """Whether the agent needs PostgreSQL and Redis. Without them a trial starts neither."""
+
+    def contracts(self, composition: Composition) -> Mapping[str, int]:
+        """Return the version of each public contract of the agent so composed.
+
+        Raises UnknownPlugin for a plugin that the agent does not have.
+        """
+
+    def check_snapshot(self, data: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return every mistake in the data of a snapshot fixture, in words."""
+
+    def check_limits(self, limits: Mapping[str, Any]) -> tuple[str, ...]:
+        """Return every mistake in a case's limits, in words."""
+
+    def database_fingerprint(self) -> str:
+        """Return a value that changes when `prepare_database` would make another database."""
+
+    def prepare_database(self, postgres_url: str) -> None:
+        """Bring an empty database to the schema that the agent expects."""
+
+    def running(self, world: World) -> AbstractAsyncContextManager[Agent]:
+        """Make the app with the world's seams, serve it, and stop it at the end."""
+
+
+class InputRefused(Exception):
+    """A route of the agent did not accept an input."""
+
+
+class BindingError(Exception):
+    """``binding.yaml`` or what it names cannot be used."""
+
+
+@dataclass(frozen=True)
+class BindingFile:
+    """What ``binding.yaml`` says: the binding's class, the folder that a case's files are relative to,
+    the default composition, and the plugins by name with the Python module of each."""
+
+    path: Path
+    target: str
+    root: Path
+    default: Composition
+    plugins: Mapping[str, str]
+
+    def load(self) -> Binding:
+        """Import and make the binding. Raises BindingError naming what is missing."""
+        module_name, _, class_name = self.target.partition(":")
+        try:
+            module = importlib.import_module(module_name)
+        except ImportError as error:
+            raise BindingError(
+                f"{self.path}: the binding module '{module_name}' cannot be imported: {error}"
+            ) from error
+        made: Binding | None = getattr(module, class_name, lambda: None)()
+        if made is None:
+            raise BindingError(f"{self.path}: module '{module_name}' has no class '{class_name}'")
+        return made
+
+
+def read_binding_file(path: Path) -> BindingFile:
+    """Read ``binding.yaml``. Raises BindingError with the file's name and what is wrong."""
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise BindingError(f"{path}: cannot be read: {error}") from error
+    if not isinstance(data, dict):
+        raise BindingError(f"{path}: has to be a mapping with 'binding' and 'root'")
+    target, root = data.get("binding"), data.get("root")
+    if not isinstance(target, str) or target.count(":") != 1:
+        raise BindingError(f"{path}: 'binding' has to be 'module:Class', not {target!r}")
+    if not isinstance(root, str):
+        raise BindingError(f"{path}: 'root' has to be the folder that a case's files are relative to, not {root!r}")
+    default, plugins = data.get("default") or {}, data.get("plugins") or {}
+    if not isinstance(default, dict) or not isinstance(plugins, dict):
+        raise BindingError(f"{path}: 'default' and 'plugins' have to be mappings")
+    composition = Composition(plugins=tuple(default.get("plugins") or ()), limits=dict(default.get("limits") or {}))
+    return BindingFile(path, target, Path(root), composition, {str(k): str(v) for k, v in plugins.items()})

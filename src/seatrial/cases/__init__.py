@@ -1,0 +1,1 @@
+"""Cases as data: one YAML file is one case."""

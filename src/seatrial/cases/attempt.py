@@ -1,0 +1,140 @@
+"""One attempt at a case: a trial from its first input to its last check."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from seatrial.binding import Binding, Calendar
+from seatrial.cases.expect import check_turn
+from seatrial.cases.load import Case
+from seatrial.cases.model import TurnWords
+from seatrial.conversation import Conversation
+from seatrial.gateway.recording import Recording
+from seatrial.gateway.server import Gateway
+from seatrial.gateway.upstream import Upstream
+from seatrial.inputs import web_message
+from seatrial.report.record import CallRecord, CheckRecord, RequestRecord
+from seatrial.stores.embedded import StoreUrls
+from seatrial.trial import Trial, TrialBroken, TrialSettings, open_trial
+from seatrial.verdict import Cause, Finding
+
+DEFAULT_INSTANT = datetime(2030, 1, 15, 12, 0, tzinfo=UTC)
+"""When a case takes place that does not say when: a Tuesday at noon, far from every change of day or year."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """What one attempt found out. ``bodies`` are the requests to the model, byte for byte."""
+
+    findings: tuple[Finding, ...]
+    calls: tuple[CallRecord, ...]
+    requests: tuple[RequestRecord, ...]
+    bodies: tuple[bytes, ...]
+    made: Recording | None
+
+
+async def attempt_case(
+    case: Case,
+    binding: Binding,
+    stores: StoreUrls,
+    *,
+    recording: Recording | None,
+    contracts: Mapping[str, int],
+    upstream: Upstream | None = None,
+    upstream_model: str = "",
+    recorded_at: str = "",
+) -> Attempt:
+    """Run the case once against the given stores. With an upstream, also make a recording of it."""
+    clock = case.words.clock
+    settings = TrialSettings(
+        binding=binding,
+        composition=case.composition,
+        stores=stores,
+        at=DEFAULT_INSTANT if clock is None else clock.at,
+        calendar=Calendar() if clock is None else Calendar(clock.zone, clock.week_starts),
+        snapshot=case.snapshot,
+        recording=recording,
+        upstream=upstream,
+        model_names={alias: upstream_model for alias in binding.model_aliases} if upstream_model else {},
+    )
+    calls: list[CallRecord] = []
+    findings: list[Finding] = []
+    async with open_trial(settings) as trial:
+        try:
+            await _turns(case, trial, calls, findings)
+        except TrialBroken as error:
+            findings.append(Finding(Cause.BROKEN, str(error)))
+        findings.extend(trial.findings())
+        gateway = trial.gateway
+    made = None
+    if upstream is not None and not findings:
+        made = gateway.recording_made(recorded_at=recorded_at, trial=0, contracts=dict(contracts))
+    return Attempt(
+        findings=tuple(findings),
+        calls=tuple(calls),
+        requests=request_records(gateway),
+        bodies=tuple(seen.body for seen in gateway.requests),
+        made=made,
+    )
+
+
+async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: list[Finding]) -> None:
+    """Run the turns in order. A miss ends the attempt: what follows would only follow from it."""
+    conversation: Conversation | None = None
+    for number, words in enumerate(case.words.turns, start=1):
+        inputs = [web_message(send.web_message, author=send.author) for send in words.send]
+        if conversation is None:
+            history = tuple(item for turn in case.history for item in (*turn.messages, turn.reply) if item is not None)
+            conversation = await trial.run(inputs, history=history)
+        else:
+            conversation = await conversation.continue_(inputs)
+        checks = check_turn(words, conversation)
+        calls.append(call_record(conversation, checks))
+        findings.extend(_failures(number, words, checks))
+        if trial.gateway.miss is not None:
+            return
+
+
+def _failures(number: int, words: TurnWords, checks: tuple[CheckRecord, ...]) -> list[Finding]:
+    return [
+        Finding(
+            Cause.FAILED,
+            f"turn {number}: {check.what} does not hold",
+            detail=f"expected: {check.expected}\nseen:     {check.seen}",
+        )
+        for check in checks
+        if not check.holds
+    ]
+
+
+def request_records(gateway: Gateway) -> tuple[RequestRecord, ...]:
+    """Return the requests to the model as a record keeps them."""
+    return tuple(
+        RequestRecord(
+            role=seen.role,
+            conversation=seen.conversation,
+            key=seen.key,
+            occurrence=seen.occurrence,
+            source=seen.source,
+            usage=None if seen.usage is None else seen.usage.model_dump(),
+        )
+        for seen in gateway.requests
+    )
+
+
+def call_record(conversation: Conversation, checks: tuple[CheckRecord, ...]) -> CallRecord:
+    """Return one call as a record keeps it."""
+    return CallRecord(
+        conversation_id=conversation.conversation_id,
+        transcript=conversation.transcript,
+        statuses=tuple(turn.status for turn in conversation.turns),
+        tool_calls=tuple(
+            {"name": call.name, "status": call.status, "input": call.input, "output": call.output}
+            for call in conversation.tool_calls
+        ),
+        title=conversation.title,
+        steps=tuple(step.name for step in conversation.steps),
+        checks=checks,
+    )

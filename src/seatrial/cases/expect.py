@@ -1,0 +1,67 @@
+"""Compare what a call did with what its case expects."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from seatrial.cases.model import ExpectWords, TextWords, TurnWords
+from seatrial.conversation import Conversation
+from seatrial.report.record import CheckRecord
+from seatrial.steps import first_missing
+
+
+def check_turn(words: TurnWords, conversation: Conversation) -> tuple[CheckRecord, ...]:
+    """Return every check of one turn, those that hold too."""
+    return (*_expectations(words.expect, conversation), _steps(words.steps, conversation))
+
+
+def _expectations(expect: ExpectWords, conversation: Conversation) -> list[CheckRecord]:
+    checks: list[CheckRecord] = []
+    if expect.status is not None:
+        seen = [turn.status for turn in conversation.turns]
+        checks.append(CheckRecord("status", _listed(expect.status), _listed(seen), seen == list(expect.status)))
+    if expect.replies is not None:
+        texts = [reply.text for reply in conversation.replies]
+        if expect.replies.count is not None:
+            count = expect.replies.count
+            checks.append(CheckRecord("replies.count", str(count), str(len(texts)), len(texts) == count))
+        checks.extend(_text("replies", expect.replies, "\n".join(texts)))
+    if expect.title is not None:
+        checks.extend(_text("title", expect.title, conversation.title or ""))
+    return checks
+
+
+def _text(what: str, words: TextWords, seen: str) -> list[CheckRecord]:
+    """Check a text: letter for letter, with case, since a case says exactly what it means."""
+    shown = visible(seen)
+    return [
+        *(CheckRecord(f"{what}.contain", visible(part), shown, part in seen) for part in words.contain),
+        *(
+            CheckRecord(f"{what}.not_contain", f"not {visible(part)}", shown, part not in seen)
+            for part in words.not_contain
+        ),
+        *(CheckRecord(f"{what}.match", part, shown, re.search(part, seen) is not None) for part in words.match),
+    ]
+
+
+def _steps(declared: Sequence[str], conversation: Conversation) -> CheckRecord:
+    seen = [step.name for step in conversation.steps]
+    missing = first_missing(declared, seen)
+    expected = _listed(declared) if missing is None else f"{_listed(declared)}; '{missing}' is missing"
+    return CheckRecord("steps", expected, _listed(seen), missing is None)
+
+
+def _listed(items: Sequence[str]) -> str:
+    return ", ".join(items) if items else "none"
+
+
+_INVISIBLE = re.compile(
+    r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufe00-\ufe0f]"
+)
+
+
+def visible(text: str) -> str:
+    """Return the text with characters that a reader cannot see written as escapes, in quotes."""
+    shown = _INVISIBLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
+    return f"“{shown}”"

@@ -1,0 +1,78 @@
+"""Time as a trial has it: a frozen instant that only the trial moves."""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+
+class VirtualTimer:
+    """A monotonic timer whose seconds pass only when `advance` says so.
+
+    Who sleeps on it wakes in the order of the due times, and among equals in the order of the calls.
+    """
+
+    def __init__(self) -> None:
+        self._elapsed = 0.0
+        self._order = 0
+        self._sleepers: list[_Sleeper] = []
+
+    def monotonic(self) -> float:
+        """Return the seconds since the trial began."""
+        return self._elapsed
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait until the trial has moved time by `seconds`. Zero or less only yields once."""
+        loop = asyncio.get_running_loop()
+        wake: asyncio.Future[None] = loop.create_future()
+        if seconds <= 0:
+            loop.call_soon(wake.set_result, None)
+            return await wake
+        self._order += 1
+        sleeper = _Sleeper(self._elapsed + seconds, self._order, wake)
+        heapq.heappush(self._sleepers, sleeper)
+        try:
+            await sleeper.wake
+        finally:
+            if sleeper in self._sleepers:
+                self._sleepers.remove(sleeper)
+                heapq.heapify(self._sleepers)
+
+    def advance(self, seconds: float) -> None:
+        """Move time forward and wake everybody whose time has come.
+
+        Raises ValueError for a negative span: time that runs backwards would make leases and deadlines
+        mean nothing.
+        """
+        if seconds < 0:
+            raise ValueError(f"time cannot be moved by {seconds} s: it only runs forward")
+        target = self._elapsed + seconds
+        while self._sleepers and self._sleepers[0].due <= target:
+            sleeper = heapq.heappop(self._sleepers)
+            self._elapsed = max(self._elapsed, sleeper.due)
+            if not sleeper.wake.done():
+                sleeper.wake.set_result(None)
+        self._elapsed = target
+
+
+@dataclass(order=True)
+class _Sleeper:
+    due: float
+    order: int
+    wake: asyncio.Future[None] = field(compare=False)
+
+
+class TrialClock:
+    """The wall clock of a trial: one instant, moved by the same timer that wakes sleepers."""
+
+    def __init__(self, at: datetime, timer: VirtualTimer) -> None:
+        if at.tzinfo is None:
+            raise ValueError(f"the trial's instant {at.isoformat()} has no time zone: write it with Z or an offset")
+        self._at = at
+        self._timer = timer
+
+    def now(self) -> datetime:
+        """Return the current instant, aware of its zone."""
+        return self._at + timedelta(seconds=self._timer.monotonic())

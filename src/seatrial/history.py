@@ -1,0 +1,53 @@
+"""Earlier turns of a conversation, loaded as stored data and never run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from seatrial.inputs import WebMessage
+
+
+@dataclass(frozen=True)
+class HistoryReply:
+    """What the agent had answered. ``text`` is what people saw."""
+
+    text: str
+
+
+HistoryItem = WebMessage | HistoryReply
+
+
+def reply(text: str) -> HistoryReply:
+    """Say what the agent had answered to the messages before it."""
+    return HistoryReply(text=text)
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """One earlier turn: what people wrote, and the answer if there was one."""
+
+    messages: tuple[WebMessage, ...]
+    reply: HistoryReply | None
+
+
+def exchanges(items: tuple[HistoryItem, ...]) -> tuple[Exchange, ...]:
+    """Group history into turns: messages up to a reply are one turn.
+
+    Raises ValueError when a reply answers nothing, or when the last messages have no reply: a turn that
+    was never answered would run as soon as the agent looks at its mailbox.
+    """
+    turns: list[Exchange] = []
+    waiting: list[WebMessage] = []
+    for position, item in enumerate(items, start=1):
+        if isinstance(item, WebMessage):
+            waiting.append(item)
+            continue
+        if not waiting:
+            raise ValueError(f"history item {position} is a reply to nothing: put a message before it")
+        turns.append(Exchange(tuple(waiting), item))
+        waiting = []
+    if waiting:
+        raise ValueError(
+            f"history ends with {len(waiting)} message(s) without a reply: add a reply, or send the message in a turn"
+        )
+    return tuple(turns)

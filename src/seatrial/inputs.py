@@ -1,0 +1,25 @@
+"""What a test can send to an agent: each input goes through the route that production uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+DEFAULT_AUTHOR = "morgan"
+"""Who writes when a test does not say who. An invented person."""
+
+
+@dataclass(frozen=True)
+class WebMessage:
+    """A message that a signed-in person writes on the web."""
+
+    text: str
+    author: str = DEFAULT_AUTHOR
+
+
+Input = WebMessage
+"""Any input. A union as more routes join."""
+
+
+def web_message(text: str, *, author: str = DEFAULT_AUTHOR) -> WebMessage:
+    """Say what a person wrote on the web. ``author`` is the person's short name."""
+    return WebMessage(text=text, author=author)

@@ -1,0 +1,242 @@
+"""The fixture for evals in Python: ``run`` and ``agent``, with a verdict and a record for each test.
+
+Load it by ``-p seatrial.pytest_plugin``. Each test has an agent, stores and a recording of its own:
+``<file>.<function>.recording.json`` beside the file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from seatrial.binding import Binding, BindingFile, Calendar, Composition, read_binding_file
+from seatrial.cases.attempt import DEFAULT_INSTANT, call_record, request_records
+from seatrial.cases.contracts import contract_findings
+from seatrial.conversation import Conversation
+from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
+from seatrial.gateway.upstream import Upstream
+from seatrial.history import HistoryItem
+from seatrial.inputs import Input
+from seatrial.report.record import CallRecord, RequestRecord, TrialRecord, write_record
+from seatrial.seal_proof import read_seal_proof
+from seatrial.stores.embedded import stores_for
+from seatrial.trial import Trial, TrialBroken, TrialSettings, open_trial
+from seatrial.verdict import Cause, Finding, Verdict, decide
+
+Run = Callable[..., Awaitable[Conversation]]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declare where the agent under test, its recordings' upstream and the records are."""
+    group = parser.getgroup("seatrial", "the agent under test")
+    group.addoption("--seatrial-binding", type=Path, help="the binding.yaml of the agent under test")
+    group.addoption("--seatrial-cache", type=Path, help="folder that keeps database templates")
+    group.addoption("--seatrial-out", type=Path, help="folder for the records, one folder a test")
+    group.addoption("--seatrial-address", default="", help="the build's address of the test")
+    group.addoption("--seatrial-upstream", default="", help="record: base URL of the model's API")
+    group.addoption("--seatrial-upstream-socket", type=Path, help="record: Unix socket of the model's API")
+    group.addoption("--seatrial-upstream-model", default="", help="record: the upstream's name of the model")
+    group.addoption("--seatrial-recorded-at", default="", help="record: the instant to write into the recording")
+
+
+@dataclass
+class Eval:
+    """What is known about one test while it runs."""
+
+    findings: list[Finding] = field(default_factory=list)
+    calls: list[CallRecord] = field(default_factory=list)
+    requests: tuple[RequestRecord, ...] = ()
+    contracts: Mapping[str, int] = field(default_factory=dict)
+    made: Recording | None = None
+
+
+_EVAL = pytest.StashKey[Eval]()
+_WORST = pytest.StashKey[int]()
+
+
+class AgentUnderTest:
+    """One agent, made with the options of its composition. Its calls do not overlap."""
+
+    def __init__(self, trial: Trial, state: Eval) -> None:
+        self._trial = trial
+        self._state = state
+
+    async def run(self, inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
+        """Start a new conversation with this agent; see `seatrial.trial.Trial.run`."""
+        return await self._trial.run(inputs, history=history)
+
+    def advance(self, seconds: float) -> None:
+        """Move the trial's time forward."""
+        self._trial.advance(seconds)
+
+
+@pytest_asyncio.fixture
+async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., Awaitable[AgentUnderTest]]]:
+    """Make the agent under test: ``await agent(plugins=[…], limits={…})``, at most once a test."""
+    state = request.node.stash.setdefault(_EVAL, Eval())
+    file, binding = _binding(request.config)
+    trials: list[Trial] = []
+    async with AsyncExitStack() as stack:
+
+        async def make(
+            *, plugins: Sequence[str] | None = None, limits: Mapping[str, Any] | None = None
+        ) -> AgentUnderTest:
+            if trials:
+                raise RuntimeError("one agent a test: make it once and start several conversations with it")
+            composition = Composition(
+                file.default.plugins if plugins is None else tuple(plugins),
+                file.default.limits if limits is None else dict(limits),
+            )
+            trial = await _open(request, stack, binding, composition, state)
+            trials.append(trial)
+            return AgentUnderTest(trial, state)
+
+        yield make
+        for trial in trials:
+            state.findings.extend(trial.findings())
+            state.calls = [call_record(call, ()) for call in trial.calls]
+            state.requests = request_records(trial.gateway)
+            if _upstream(request.config) is not None and not state.findings:
+                state.made = trial.gateway.recording_made(
+                    recorded_at=request.config.getoption("--seatrial-recorded-at"),
+                    trial=0,
+                    contracts=dict(state.contracts),
+                )
+        if not trials:
+            state.findings.append(Finding(Cause.BROKEN, "the test made no agent: it says nothing about one"))
+    unknown = [finding for finding in state.findings if finding.cause is not Cause.FAILED]
+    if unknown:
+        _, first = decide(tuple(unknown))
+        assert first is not None
+        pytest.fail(f"{first.cause.verdict.value}: {first.reason}\n{first.detail}\n{first.cure}", pytrace=False)
+
+
+@pytest_asyncio.fixture
+async def run(agent: Callable[..., Awaitable[AgentUnderTest]]) -> Run:
+    """Start a conversation with the agent of the default composition, which the first call makes."""
+    made: list[AgentUnderTest] = []
+
+    async def start(inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
+        if not made:
+            made.append(await agent())
+        return await made[0].run(inputs, history=history)
+
+    return start
+
+
+def _binding(config: pytest.Config) -> tuple[BindingFile, Binding]:
+    path = config.getoption("--seatrial-binding")
+    if path is None:
+        raise pytest.UsageError("give --seatrial-binding=PATH, the binding.yaml of the agent under test")
+    file = read_binding_file(path)
+    return file, file.load()
+
+
+def _upstream(config: pytest.Config) -> Upstream | None:
+    url, socket = config.getoption("--seatrial-upstream"), config.getoption("--seatrial-upstream-socket")
+    if not url and socket is None:
+        return None
+    return Upstream(base_url=url or "http://upstream/v1", kind="openai-compatible", socket=socket)
+
+
+def recording_path(item: pytest.Item) -> Path:
+    """Return where the recording of a test lies."""
+    return item.path.with_name(f"{item.path.stem}.{item.name}.recording.json")
+
+
+async def _open(
+    request: pytest.FixtureRequest, stack: AsyncExitStack, binding: Binding, composition: Composition, state: Eval
+) -> Trial:
+    config, path = request.config, recording_path(request.node)
+    upstream = _upstream(config)
+    state.contracts = binding.contracts(composition)
+    try:
+        recording = load_recording(path) if path.exists() else None
+    except RecordingBroken as error:
+        if upstream is None:
+            state.findings.append(Finding(Cause.BROKEN, str(error)))
+            raise TrialBroken(str(error)) from error
+        recording = None
+    if recording is not None and upstream is None:
+        holders = [(path.name, recording.contracts)]
+        state.findings.extend(contract_findings(state.contracts, holders, complete=[path.name], cure=""))
+    cache = config.getoption("--seatrial-cache") or Path(".seatrial-cache")
+    settings = TrialSettings(
+        binding=binding,
+        composition=composition,
+        stores=stack.enter_context(stores_for(binding, cache)),
+        at=DEFAULT_INSTANT,
+        calendar=Calendar(),
+        snapshot=None,
+        recording=recording,
+        upstream=upstream,
+        model_names=_model_names(config, binding),
+    )
+    return await stack.enter_async_context(open_trial(settings))
+
+
+def _model_names(config: pytest.Config, binding: Binding) -> dict[str, str]:
+    name = config.getoption("--seatrial-upstream-model")
+    return {alias: name for alias in binding.model_aliases} if name else {}
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Keep what the test raised as a finding, and write the record when the test is over."""
+    report = yield
+    state = item.stash.get(_EVAL, None)
+    if state is None:
+        return report
+    if report.when == "call" and call.excinfo is not None:
+        asserted = call.excinfo.errisinstance((AssertionError, pytest.fail.Exception))
+        cause = Cause.FAILED if asserted else Cause.BROKEN
+        reason = call.excinfo.exconly(tryshort=True).splitlines()[0]
+        state.findings.append(Finding(cause, reason, detail=report.longreprtext))
+    if report.when == "teardown":
+        _finish(item, state)
+    return report
+
+
+def _finish(item: pytest.Item, state: Eval) -> None:
+    proof, unsealed = read_seal_proof()
+    findings = (*state.findings, *(() if unsealed is None else (unsealed,)))
+    verdict, reason = decide(findings)
+    address = item.config.getoption("--seatrial-address") or item.nodeid
+    record = TrialRecord(
+        address=address,
+        case=item.nodeid,
+        verdict=verdict.value,
+        reason="" if reason is None else reason.reason,
+        detail="" if reason is None else reason.detail,
+        cure="" if reason is None else reason.cure,
+        seal=proof,
+        contracts=state.contracts,
+        findings=tuple({"verdict": f.cause.verdict.value, "reason": f.reason} for f in findings),
+        calls=tuple(state.calls),
+        requests=state.requests,
+        kind="eval_test",
+    )
+    out: Path | None = item.config.getoption("--seatrial-out")
+    if out is None:
+        return
+    write_record(out / item.name, record)
+    if state.made is not None and verdict is Verdict.PASSED:
+        text = dump_recording(state.made)
+        (out / item.name / "recording.json").write_text(text, encoding="utf-8", newline="")
+    session_stash = item.session.stash
+    session_stash[_WORST] = max(session_stash.get(_WORST, 0), verdict.exit_code)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """End with the exit code of the worst verdict, where records are written."""
+    if session.config.getoption("--seatrial-out") is not None and _WORST in session.stash:
+        session.exitstatus = session.stash[_WORST]

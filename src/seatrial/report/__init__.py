@@ -1,0 +1,1 @@
+"""What a trial leaves behind for people and for other tools."""

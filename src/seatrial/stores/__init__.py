@@ -1,0 +1,1 @@
+"""Where the agent under test gets its PostgreSQL and Redis."""

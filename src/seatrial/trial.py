@@ -1,0 +1,228 @@
+"""One test's world: the agent under test with everything around it, and what it did there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from seatrial.binding import Agent, Binding, Calendar, Composition, InputRefused, World
+from seatrial.clock import TrialClock, VirtualTimer
+from seatrial.conversation import Conversation, ConversationState
+from seatrial.gateway.recording import Recording
+from seatrial.gateway.server import Gateway
+from seatrial.gateway.upstream import Upstream
+from seatrial.history import HistoryItem, exchanges
+from seatrial.idle import IDLE_SECONDS, NotIdle, until_idle
+from seatrial.ids import TrialIds
+from seatrial.inputs import Input
+from seatrial.serving import serve
+from seatrial.steps import StepLog
+from seatrial.stores.embedded import StoreUrls
+from seatrial.verdict import Cause, Finding
+from seatrial.work import BackgroundWork, WorkQueue
+
+
+@dataclass(frozen=True)
+class TrialSettings:
+    """What a trial is made of. ``recording`` is None for a case that was never recorded."""
+
+    binding: Binding
+    composition: Composition
+    stores: StoreUrls
+    at: datetime
+    calendar: Calendar
+    snapshot: Mapping[str, Any] | None
+    recording: Recording | None
+    upstream: Upstream | None = None
+    model_names: Mapping[str, str] = field(default_factory=dict)
+    """The upstream's name of each model alias of the agent, for recording."""
+
+
+class TrialBroken(Exception):
+    """The trial cannot say anything about the agent. The message says why."""
+
+
+class Trial:
+    """The fixture behind `run`: conversations with one agent, one call at a time."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        gateway: Gateway,
+        *,
+        queue: WorkQueue,
+        background: BackgroundWork,
+        timer: VirtualTimer,
+        steps: StepLog,
+        recording: bool,
+    ) -> None:
+        self._agent = agent
+        self.gateway = gateway
+        self._queue = queue
+        self._background = background
+        self._timer = timer
+        self._steps = steps
+        self._recording = recording
+        self._conversations = 0
+        self._sent = 0
+        self._busy = False
+        self.calls: list[Conversation] = []
+        """Every call that came back, in order."""
+
+    async def run(self, inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
+        """Start a new conversation, send the inputs as one batch, and return when the agent is idle."""
+        return await self._call(None, inputs, history)
+
+    async def continue_conversation(
+        self, conversation_id: str, inputs: Input | Sequence[Input], history: Sequence[HistoryItem]
+    ) -> Conversation:
+        """Send to a conversation of this trial at its current state."""
+        return await self._call(conversation_id, inputs, history)
+
+    def advance(self, seconds: float) -> None:
+        """Move the trial's time forward."""
+        self._timer.advance(seconds)
+
+    async def _call(
+        self, conversation_id: str | None, inputs: Input | Sequence[Input], history: Sequence[HistoryItem]
+    ) -> Conversation:
+        batch = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+        if not batch:
+            raise ValueError("a call sends at least one input")
+        if self._busy:
+            raise RuntimeError("calls on one agent do not overlap: await the call before, then send the next")
+        self._busy = True
+        try:
+            return await self._send_and_wait(conversation_id, batch, history)
+        finally:
+            self._busy = False
+
+    async def _send_and_wait(
+        self, conversation_id: str | None, batch: list[Input], history: Sequence[HistoryItem]
+    ) -> Conversation:
+        started = conversation_id is None
+        if started:
+            self._conversations += 1
+        if history:
+            turns = exchanges(tuple(history))
+            conversation_id = await self._agent.load_history(turns, conversation_id=conversation_id, key=self._key())
+        before = None if conversation_id is None else await self._read(conversation_id)
+        mark = self._steps.mark()
+        for item in batch:
+            try:
+                sent = await self._agent.send(item, conversation_id=conversation_id, key=self._key())
+            except InputRefused as error:
+                raise TrialBroken(f"an input was refused: {error}") from error
+            conversation_id = sent.conversation_id
+        assert conversation_id is not None
+        self.gateway.register_conversation(conversation_id)
+        try:
+            await until_idle(
+                self._queue,
+                self._background,
+                self._timer,
+                agent_pending=self._agent.pending,
+                agent_errors=self._agent.errors,
+                waits_for_upstream=lambda: self._recording and self.gateway.in_flight > 0,
+            )
+        except NotIdle as error:
+            raise TrialBroken(str(error)) from error
+        await self._settle()
+        state = (await self._read(conversation_id)).after(before)
+        conversation = Conversation(
+            conversation_id=conversation_id,
+            replies=state.replies,
+            tool_calls=tuple(call for turn in state.turns for call in turn.tool_calls),
+            turns=state.turns,
+            title=state.title,
+            steps=self._steps.since(mark),
+            transcript=state.transcript,
+            _driver=self,
+        )
+        self.calls.append(conversation)
+        return conversation
+
+    async def _settle(self) -> None:
+        """Wait until the gateway has closed its books on every request of the call."""
+        try:
+            async with asyncio.timeout(IDLE_SECONDS):
+                await self.gateway.settle()
+        except TimeoutError as error:
+            raise TrialBroken("the agent is idle, and a model request of it is still open") from error
+
+    async def _read(self, conversation_id: str) -> ConversationState:
+        return await self._agent.read(conversation_id)
+
+    def _key(self) -> str:
+        """Return the idempotency key of the next input. It tells conversations of a trial apart and
+        repeats in every run."""
+        self._sent += 1
+        return f"trial-{self._conversations}-{self._sent}"
+
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what keeps this trial from being known or from passing, beside its expectations."""
+        found: list[Finding] = []
+        if self.gateway.miss is not None:
+            miss = self.gateway.miss
+            reason = f"role {miss.role} asked in conversation {miss.conversation} what has no recorded answer"
+            found.append(Finding(Cause.UNRECORDED, reason, detail=miss.explain()))
+        broken = [*self.gateway.problems, *self._background.failures(), *self._agent.errors()]
+        broken += [f"the agent reported the unknown step '{name}'" for name in self._steps.unknown]
+        if self.gateway.served == 0 and self.gateway.miss is None:
+            broken.append("the agent asked the model nothing: whatever it said, no recorded answer is behind it")
+        found.extend(Finding(Cause.BROKEN, reason) for reason in broken)
+        unused = self.gateway.unused()
+        if unused:
+            first = unused[0]
+            found.append(
+                Finding(
+                    Cause.RECORDING_UNUSED,
+                    f"{len(unused)} recorded answer(s) were not used; the first belongs to role {first.role}, "
+                    f"conversation {first.conversation}",
+                )
+            )
+        return tuple(found)
+
+
+@asynccontextmanager
+async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
+    """Serve the gateway and the agent on loopback, and stop both at the end."""
+    timer = VirtualTimer()
+    steps = StepLog()
+    queue = WorkQueue(timer)
+    background = BackgroundWork()
+    gateway = Gateway(
+        header_names=settings.binding.header_names,
+        recording=settings.recording,
+        upstream=settings.upstream,
+        model_names=settings.model_names,
+    )
+    async with serve(gateway.app, lifespan=False) as model:
+        world = World(
+            postgres_url=settings.stores.postgres,
+            redis_url=settings.stores.redis,
+            model_url=f"{model}/v1",
+            clock=TrialClock(settings.at, timer),
+            timer=timer,
+            calendar=settings.calendar,
+            ids=TrialIds("seatrial"),
+            queue=queue,
+            background=background,
+            on_step=steps.add,
+            composition=settings.composition,
+            snapshot=settings.snapshot,
+        )
+        async with settings.binding.running(world) as agent:
+            yield Trial(
+                agent,
+                gateway,
+                queue=queue,
+                background=background,
+                timer=timer,
+                steps=steps,
+                recording=settings.upstream is not None,
+            )

@@ -1,0 +1,118 @@
+"""The Python fixture, used as its users use it: in a pytest of its own, with a record and an exit code."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path.cwd()
+BINDING = "binding: tests.seatrial.invented_agent:InventedBinding\nroot: evals\n"
+EVAL = """\
+from seatrial import reply, web_message
+
+async def test_it_repeats(run):
+    conversation = await run(web_message("one"), history=[web_message("before"), reply("then")])
+    assert [r.text for r in conversation.replies] == ["You said: one"]
+    again = await conversation.continue_(web_message("two"))
+    assert [r.text for r in again.replies] == ["You said: two"]
+"""
+
+
+@pytest.fixture(scope="module")
+def model() -> Iterator[str]:
+    """The model that repeats what it hears, in a process of its own."""
+    program = (
+        "import asyncio\nfrom tests.seatrial.invented_agent import echo_model\n"
+        "async def main():\n async with echo_model() as url:\n  print(url, flush=True)\n"
+        "  await asyncio.get_running_loop().create_future()\nasyncio.run(main())"
+    )
+    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=environment())
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)])}
+
+
+def run_eval(folder: Path, source: str, *options: str) -> tuple[int, dict[str, Any]]:
+    (folder / "binding.yaml").write_text(BINDING)
+    (folder / "test_eval.py").write_text(source)
+    proof = folder / "proof.json"
+    proof.write_text('{"policy": "required", "sealed": true}')
+    arguments = ["-p", "seatrial.pytest_plugin", "-p", "no:cacheprovider", "-o", "asyncio_mode=auto", "-W", "ignore"]
+    arguments += [f"--seatrial-binding={folder / 'binding.yaml'}", f"--seatrial-out={folder / 'out'}", *options]
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", *arguments, str(folder / "test_eval.py")],
+        cwd=folder,
+        env={**environment(), "SEATRIAL_SEAL_PROOF": str(proof)},
+        capture_output=True,
+        text=True,
+    )
+    (record,) = (folder / "out").glob("*/record.json")
+    return done.returncode, json.loads(record.read_text())
+
+
+def record(folder: Path, model: str, source: str = EVAL) -> None:
+    code, made = run_eval(folder, source, f"--seatrial-upstream={model}", "--seatrial-recorded-at=2030-01-15T12:00:00Z")
+    assert (code, made["verdict"]) == (0, "passed"), made
+    (written,) = (folder / "out").glob("*/recording.json")
+    name = written.parent.name
+    (folder / f"test_eval.{name}.recording.json").write_bytes(written.read_bytes())
+
+
+def test_a_new_eval_is_unrecorded_then_recorded_then_passes(tmp_path: Path, model: str) -> None:
+    code, made = run_eval(tmp_path, EVAL)
+    assert (code, made["verdict"]) == (12, "unrecorded")
+    record(tmp_path, model)
+    code, made = run_eval(tmp_path, EVAL)
+    assert (code, made["verdict"], made["reason"]) == (0, "passed", "")
+    assert [call["transcript"] for call in made["calls"]] == [
+        [["person", "one"], ["agent", "You said: one"]],
+        [["person", "two"], ["agent", "You said: two"]],
+    ]
+    assert {request["source"] for request in made["requests"]} == {"recorded"}
+
+
+def test_a_failed_assertion_is_failed_and_the_record_quotes_it(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model)
+    code, made = run_eval(tmp_path, EVAL.replace('"You said: two"', '"You said: three"'))
+    assert (code, made["verdict"]) == (13, "failed")
+    assert "You said: three" in made["detail"]
+
+
+def test_an_agent_that_swallows_the_miss_is_still_unrecorded(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model)
+    source = EVAL.replace('web_message("two")', 'web_message("other")').replace("You said: two", "error")
+    code, made = run_eval(tmp_path, source)
+    assert (code, made["verdict"]) == (12, "unrecorded")
+    assert "other" in made["detail"]
+
+
+def test_an_answer_that_nobody_asked_for_is_stale(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model)
+    code, made = run_eval(tmp_path, EVAL.split("    again")[0])
+    assert (code, made["verdict"]) == (11, "stale")
+
+
+def test_a_test_that_makes_no_agent_is_broken(tmp_path: Path) -> None:
+    code, made = run_eval(tmp_path, "async def test_nothing(agent):\n    pass\n")
+    assert (code, made["verdict"]) == (14, "broken")
+
+
+def test_a_second_agent_in_one_test_is_refused(tmp_path: Path) -> None:
+    code, made = run_eval(tmp_path, "async def test_two(agent):\n    await agent()\n    await agent()\n")
+    assert (code, made["verdict"]) == (14, "broken")
+    assert "one agent a test" in made["reason"]

@@ -1,0 +1,213 @@
+"""The harness hands out work one piece at a time, in a fixed order, and knows when nothing is left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from seatrial.clock import VirtualTimer
+from seatrial.idle import NotIdle, until_idle
+from seatrial.work import BackgroundWork, WorkQueue
+
+
+def world() -> tuple[WorkQueue, BackgroundWork, VirtualTimer]:
+    timer = VirtualTimer()
+    return WorkQueue(timer), BackgroundWork(), timer
+
+
+async def with_worker(
+    queue: WorkQueue, handle: Callable[[str, str], Awaitable[None]], body: Callable[[], Awaitable[None]]
+) -> None:
+    async def worker() -> None:
+        while True:
+            parcel = await queue.take()
+            await handle(parcel.subject, parcel.reason)
+            queue.finish(parcel.number)
+
+    task = asyncio.ensure_future(worker())
+    try:
+        await body()
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+def nothing() -> tuple[str, ...]:
+    return ()
+
+
+def test_conversation_work_runs_before_titles_and_titles_before_plugin_tasks() -> None:
+    async def scenario() -> list[str]:
+        queue, background, timer = world()
+        order: list[str] = []
+
+        def task(kind: str, name: str) -> None:
+            async def work() -> None:
+                order.append(f"{kind} {name}")
+
+            background.submit(kind, name, work)
+
+        async def handle(subject: str, reason: str) -> None:
+            order.append(subject)
+            if subject == "a":
+                task("plugin_task", "p")
+                task("title", "t")
+                queue.send("b", "message", 0)
+
+        async def body() -> None:
+            queue.send("a", "message", 0)
+            await until_idle(
+                queue, background, timer, agent_pending=nothing, agent_errors=nothing, waits_for_upstream=lambda: False
+            )
+
+        await with_worker(queue, handle, body)
+        return order
+
+    assert asyncio.run(scenario()) == ["a", "b", "title t", "plugin_task p"]
+
+
+def test_time_moves_to_a_busy_renudge_and_not_to_other_dated_work() -> None:
+    async def scenario() -> tuple[list[tuple[str, float]], float]:
+        queue, background, timer = world()
+        seen: list[tuple[str, float]] = []
+
+        async def handle(subject: str, reason: str) -> None:
+            seen.append((reason, timer.monotonic()))
+
+        async def body() -> None:
+            queue.send("c", "resume", 3600)
+            queue.send("c", "busy", 15)
+            await until_idle(
+                queue, background, timer, agent_pending=nothing, agent_errors=nothing, waits_for_upstream=lambda: False
+            )
+
+        await with_worker(queue, handle, body)
+        return seen, timer.monotonic()
+
+    assert asyncio.run(scenario()) == ([("busy", 15.0)], 15.0)
+
+
+def test_an_agent_that_never_finishes_is_named_with_its_pending_work() -> None:
+    async def scenario() -> tuple[str, ...]:
+        queue, background, timer = world()
+
+        async def never(subject: str, reason: str) -> None:
+            await asyncio.get_running_loop().create_future()
+
+        async def body() -> None:
+            queue.send("web:1", "message", 0)
+            await until_idle(
+                queue,
+                background,
+                timer,
+                agent_pending=nothing,
+                agent_errors=nothing,
+                waits_for_upstream=lambda: False,
+                seconds=0.05,
+            )
+
+        with pytest.raises(NotIdle) as caught:
+            await with_worker(queue, never, body)
+        return caught.value.pending
+
+    assert asyncio.run(scenario()) == ("message nudge for web:1 (running)",)
+
+
+def test_an_agent_that_failed_is_not_waited_for() -> None:
+    async def scenario() -> tuple[str, ...]:
+        queue, background, timer = world()
+
+        async def never(subject: str, reason: str) -> None:
+            await asyncio.get_running_loop().create_future()
+
+        async def body() -> None:
+            queue.send("web:1", "message", 0)
+            await until_idle(
+                queue,
+                background,
+                timer,
+                agent_pending=nothing,
+                agent_errors=lambda: ("the store is gone",),
+                waits_for_upstream=lambda: True,
+            )
+
+        with pytest.raises(NotIdle, match="the store is gone") as caught:
+            await with_worker(queue, never, body)
+        return caught.value.errors
+
+    assert asyncio.run(scenario()) == ("the store is gone",)
+
+
+def test_waiting_for_a_recording_upstream_does_not_count() -> None:
+    async def scenario() -> int:
+        queue, background, timer = world()
+        asked = 0
+        release = asyncio.Event()
+
+        async def handle(subject: str, reason: str) -> None:
+            await release.wait()
+
+        def waits() -> bool:
+            nonlocal asked
+            asked += 1
+            if asked == 3:
+                release.set()
+            return True
+
+        async def body() -> None:
+            queue.send("web:1", "message", 0)
+            await until_idle(
+                queue,
+                background,
+                timer,
+                agent_pending=nothing,
+                agent_errors=nothing,
+                waits_for_upstream=waits,
+                seconds=0.02,
+            )
+
+        await with_worker(queue, handle, body)
+        return asked
+
+    assert asyncio.run(scenario()) == 3
+
+
+def test_a_background_task_that_raises_is_a_failure_and_the_next_still_runs() -> None:
+    async def scenario() -> tuple[tuple[str, ...], list[str]]:
+        queue, background, timer = world()
+        ran: list[str] = []
+
+        async def bad() -> None:
+            raise OSError("disk is full")
+
+        async def good() -> None:
+            ran.append("good")
+
+        background.submit("title", "c", bad)
+        background.submit("title", "d", good)
+        await until_idle(
+            queue, background, timer, agent_pending=nothing, agent_errors=nothing, waits_for_upstream=lambda: False
+        )
+        return background.failures(), ran
+
+    assert asyncio.run(scenario()) == (("title c: OSError: disk is full",), ["good"])
+
+
+def test_background_work_of_an_unknown_kind_is_refused() -> None:
+    async def work() -> None:
+        return None
+
+    with pytest.raises(ValueError, match="'cleanup'"):
+        BackgroundWork().submit("cleanup", "c", work)
+
+
+def test_a_parcel_that_was_lost_may_be_finished_late() -> None:
+    async def scenario() -> tuple[str, ...]:
+        queue, _, _ = world()
+        queue.finish(99)
+        queue.send("c", "message", 0)
+        return queue.pending()
+
+    assert asyncio.run(scenario()) == ("message nudge for c",)
