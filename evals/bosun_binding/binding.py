@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from bosun_binding.driver import BosunAgent
-from bosun_binding.seams import FixtureSnapshotSource, HarnessIds, HarnessQueue, HarnessSteps
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from bosun.app import create_app
@@ -19,8 +17,10 @@ from bosun.model.options import ModelOptions
 from bosun.options import BosunOptions
 from bosun.stores.migrations import migrate, migrations_fingerprint
 from bosun.stores.postgres import create_engine
+from bosun_binding.driver import BosunAgent
+from bosun_binding.seams import FixtureSnapshotSource, HarnessIds, HarnessQueue, HarnessSteps
 from seatrial.binding import Agent, Composition, World
-from seatrial.gateway.server import HeaderNames
+from seatrial.headers import HeaderNames
 from seatrial.serving import serve
 
 

@@ -13,7 +13,7 @@ import yaml
 
 from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.conversation import ConversationState
-from seatrial.gateway.server import HeaderNames
+from seatrial.headers import HeaderNames
 from seatrial.history import Exchange
 from seatrial.ids import TrialIds
 from seatrial.inputs import Input

@@ -101,12 +101,11 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
         for trial in trials:
             state.findings.extend(trial.findings())
             state.calls = [call_record(call, ()) for call in trial.calls]
-            state.requests = request_records(trial.gateway)
+            state.requests = request_records(trial.requests)
             if _upstream(request.config) is not None and not state.findings:
-                state.made = trial.gateway.recording_made(
+                state.made = trial.recording_made(
                     recorded_at=request.config.getoption("--seatrial-recorded-at"),
-                    trial=0,
-                    contracts=dict(state.contracts),
+                    contracts=state.contracts,
                 )
         if not trials:
             state.findings.append(Finding(Cause.BROKEN, "the test made no agent: it says nothing about one"))

@@ -13,6 +13,7 @@ from seatrial.binding import Agent, Binding, Calendar, Composition, InputRefused
 from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.conversation import Conversation, ConversationState
 from seatrial.gateway.recording import Recording
+from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.server import Gateway
 from seatrial.gateway.upstream import Upstream
 from seatrial.history import HistoryItem, exchanges
@@ -61,7 +62,7 @@ class Trial:
         recording: bool,
     ) -> None:
         self._agent = agent
-        self.gateway = gateway
+        self._gateway = gateway
         self._queue = queue
         self._background = background
         self._timer = timer
@@ -119,7 +120,7 @@ class Trial:
                 raise TrialBroken(f"an input was refused: {error}") from error
             conversation_id = sent.conversation_id
         assert conversation_id is not None
-        self.gateway.register_conversation(conversation_id)
+        self._gateway.register_conversation(conversation_id)
         try:
             await until_idle(
                 self._queue,
@@ -127,7 +128,7 @@ class Trial:
                 self._timer,
                 agent_pending=self._agent.pending,
                 agent_errors=self._agent.errors,
-                waits_for_upstream=lambda: self._recording and self.gateway.in_flight > 0,
+                waits_for_upstream=lambda: self._recording and self._gateway.in_flight > 0,
             )
         except NotIdle as error:
             raise TrialBroken(str(error)) from error
@@ -150,7 +151,7 @@ class Trial:
         """Wait until the gateway has closed its books on every request of the call."""
         try:
             async with asyncio.timeout(IDLE_SECONDS):
-                await self.gateway.settle()
+                await self._gateway.settle()
         except TimeoutError as error:
             raise TrialBroken("the agent is idle, and a model request of it is still open") from error
 
@@ -163,19 +164,33 @@ class Trial:
         self._sent += 1
         return f"trial-{self._conversations}-{self._sent}"
 
+    @property
+    def requests(self) -> tuple[SeenRequest, ...]:
+        """The agent's requests to the model so far, in the order in which they were answered."""
+        return self._gateway.requests
+
+    @property
+    def missed(self) -> bool:
+        """Whether the agent has asked something that has no recorded answer. Nothing after it means anything."""
+        return self._gateway.miss is not None
+
+    def recording_made(self, *, recorded_at: str, contracts: Mapping[str, int]) -> Recording:
+        """Return the recording of this trial. Raises RecordRefused when there is nothing to record."""
+        return self._gateway.recording_made(recorded_at=recorded_at, trial=0, contracts=contracts)
+
     def findings(self) -> tuple[Finding, ...]:
         """Return what keeps this trial from being known or from passing, beside its expectations."""
         found: list[Finding] = []
-        if self.gateway.miss is not None:
-            miss = self.gateway.miss
+        if self._gateway.miss is not None:
+            miss = self._gateway.miss
             reason = f"role {miss.role} asked in conversation {miss.conversation} what has no recorded answer"
             found.append(Finding(Cause.UNRECORDED, reason, detail=miss.explain()))
-        broken = [*self.gateway.problems, *self._background.failures(), *self._agent.errors()]
+        broken = [*self._gateway.problems, *self._background.failures(), *self._agent.errors()]
         broken += [f"the agent reported the unknown step '{name}'" for name in self._steps.unknown]
-        if self.gateway.served == 0 and self.gateway.miss is None:
+        if self._gateway.served == 0 and self._gateway.miss is None:
             broken.append("the agent asked the model nothing: whatever it said, no recorded answer is behind it")
         found.extend(Finding(Cause.BROKEN, reason) for reason in broken)
-        unused = self.gateway.unused()
+        unused = self._gateway.unused()
         if unused:
             first = unused[0]
             found.append(

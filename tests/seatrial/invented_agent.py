@@ -15,7 +15,7 @@ import httpx
 
 from seatrial.binding import Agent, Composition, InputRefused, Sent, World
 from seatrial.conversation import ConversationState, Reply, Turn
-from seatrial.gateway.server import HeaderNames
+from seatrial.headers import HeaderNames
 from seatrial.history import Exchange
 from seatrial.inputs import Input
 from seatrial.serving import Receive, Scope, Send, serve

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 ROOT = Path.cwd()
-BINDING = "binding: tests.seatrial.invented_agent:InventedBinding\nroot: evals\n"
+BINDING = "binding: invented_agent:InventedBinding\nroot: evals\n"
 EVAL = """\
 from seatrial import reply, web_message
 
@@ -29,7 +29,7 @@ async def test_it_repeats(run):
 def model() -> Iterator[str]:
     """The model that repeats what it hears, in a process of its own."""
     program = (
-        "import asyncio\nfrom tests.seatrial.invented_agent import echo_model\n"
+        "import asyncio\nfrom invented_agent import echo_model\n"
         "async def main():\n async with echo_model() as url:\n  print(url, flush=True)\n"
         "  await asyncio.get_running_loop().create_future()\nasyncio.run(main())"
     )

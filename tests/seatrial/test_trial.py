@@ -6,7 +6,7 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from tests.seatrial.invented_agent import InventedBinding, echo_model
+from invented_agent import InventedBinding, echo_model
 
 from seatrial import reply, web_message
 from seatrial.binding import Calendar, Composition
@@ -48,7 +48,7 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
             async with open_trial(settings("right", None, Upstream(base_url=url, kind="echo"))) as trial:
                 await two_turns(trial)
                 assert trial.findings() == ()
-                return trial.gateway.recording_made(recorded_at="2030-01-15T12:00:00Z", trial=0, contracts={})
+                return trial.recording_made(recorded_at="2030-01-15T12:00:00Z", contracts={})
 
     path = tmp_path_factory.mktemp("recordings") / "case.recording.json"
     path.write_text(dump_recording(asyncio.run(record())), encoding="utf-8", newline="")

@@ -12,7 +12,7 @@ from seatrial.cases.load import Case
 from seatrial.cases.model import TurnWords
 from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording
-from seatrial.gateway.server import Gateway
+from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.upstream import Upstream
 from seatrial.inputs import web_message
 from seatrial.report.record import CallRecord, CheckRecord, RequestRecord
@@ -67,15 +67,14 @@ async def attempt_case(
         except TrialBroken as error:
             findings.append(Finding(Cause.BROKEN, str(error)))
         findings.extend(trial.findings())
-        gateway = trial.gateway
     made = None
     if upstream is not None and not findings:
-        made = gateway.recording_made(recorded_at=recorded_at, trial=0, contracts=dict(contracts))
+        made = trial.recording_made(recorded_at=recorded_at, contracts=contracts)
     return Attempt(
         findings=tuple(findings),
         calls=tuple(calls),
-        requests=request_records(gateway),
-        bodies=tuple(seen.body for seen in gateway.requests),
+        requests=request_records(trial.requests),
+        bodies=tuple(seen.body for seen in trial.requests),
         made=made,
     )
 
@@ -93,7 +92,7 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
         checks = check_turn(words, conversation)
         calls.append(call_record(conversation, checks))
         findings.extend(_failures(number, words, checks))
-        if trial.gateway.miss is not None:
+        if trial.missed:
             return
 
 
@@ -109,7 +108,7 @@ def _failures(number: int, words: TurnWords, checks: tuple[CheckRecord, ...]) ->
     ]
 
 
-def request_records(gateway: Gateway) -> tuple[RequestRecord, ...]:
+def request_records(requests: tuple[SeenRequest, ...]) -> tuple[RequestRecord, ...]:
     """Return the requests to the model as a record keeps them."""
     return tuple(
         RequestRecord(
@@ -120,7 +119,7 @@ def request_records(gateway: Gateway) -> tuple[RequestRecord, ...]:
             source=seen.source,
             usage=None if seen.usage is None else seen.usage.model_dump(),
         )
-        for seen in gateway.requests
+        for seen in requests
     )
 
 

@@ -56,7 +56,7 @@ def first_difference(recorded: JSON, asked: JSON, path: str = "") -> Difference 
 
 
 def distance(recorded: JSON, asked: JSON) -> int:
-    """How far apart two values are: characters to replace, roughly. 0 only for equal values; for ranking, not for show."""
+    """How far apart two values are: roughly the characters to replace. 0 for equal values only; made for ranking."""
     if isinstance(recorded, dict) and isinstance(asked, dict):
         shared = sum(distance(recorded[name], asked[name]) for name in recorded if name in asked)
         alone = [recorded[name] for name in recorded if name not in asked]

@@ -74,7 +74,7 @@ class Origin(_Data):
 
 
 class Exchange(_Data):
-    """One request and its outcome. `occurrence` counts equal requests from 1; `origin` is None when it is the file's."""
+    """One request and its outcome. `occurrence` counts equal requests from 1; without `origin` the file's holds."""
 
     key: str
     occurrence: Annotated[int, Field(ge=1)]

@@ -12,20 +12,26 @@ import math
 from hashlib import sha256
 from typing import NoReturn, TypeAlias, Union
 
-JSON: TypeAlias = Union[None, bool, int, float, str, "list[JSON]", "dict[str, JSON]"]
+JSON: TypeAlias = Union[bool, int, float, str, "list[JSON]", "dict[str, JSON]", None]
 
 # Part of every key: raise it when canonical_json or the key's parts change; recordings must then be made anew.
 KEY_SCHEMA = 1
+
+# Levels of lists and objects in a body: far above what requests have, far below what makes a reader fail. A recording
+# wraps bodies in a few levels of its own.
+MAX_DEPTH = 100
+MAX_FILE_DEPTH = MAX_DEPTH + 20
 
 # Fields at the top of a request body that differ from run to run and do not change what the model says. Empty on
 # purpose: requests are stable at their source. Each entry needs a comment that says why the source cannot be.
 VOLATILE_FIELDS: tuple[str, ...] = ()
 
 
-def parse_json(data: bytes) -> JSON:
-    """Read JSON as strictly as RFC 8259 allows: UTF-8, no NaN or infinity, no name twice, no half surrogate pair.
+def parse_json(data: bytes, *, max_depth: int = MAX_DEPTH) -> JSON:
+    """Read JSON as strictly as RFC 8259 allows.
 
-    Raises ValueError with a sentence that says what is wrong.
+    It must be UTF-8, without NaN or infinity, without a name twice in one object, without half a surrogate pair, and
+    not nested deeper than `max_depth`. Raises ValueError with a sentence that says what is wrong.
     """
     try:
         text = data.decode("utf-8")
@@ -38,13 +44,13 @@ def parse_json(data: bytes) -> JSON:
     except RecursionError as error:
         raise ValueError("it is nested too deeply") from error
     try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
+        canonical_json(value, max_depth=max_depth)
     except UnicodeEncodeError as error:
         raise ValueError("it holds half of a surrogate pair, which is not text") from error
     return value
 
 
-def canonical_json(value: object) -> bytes:
+def canonical_json(value: object, *, max_depth: int = MAX_FILE_DEPTH) -> bytes:
     """Write a JSON value in the one form that all spellings of it share.
 
     Names are sorted by code point; there is no whitespace; text is ASCII with escapes and is not normalized, so that
@@ -52,10 +58,11 @@ def canonical_json(value: object) -> bytes:
     -0.0): one written without fraction and exponent counts exactly, any other as the double that JSON readers make of
     it. A boolean is never a number.
 
-    Raises ValueError for NaN, infinity, half a surrogate pair, and anything that JSON has no form for.
+    Raises ValueError for NaN, infinity, half a surrogate pair, nesting deeper than `max_depth`, and anything that
+    JSON has no form for.
     """
     parts: list[str] = []
-    _write(value, parts)
+    _write(value, parts, max_depth)
     return "".join(parts).encode("ascii")
 
 
@@ -74,7 +81,9 @@ def request_key(*, method: str, path: str, role: str, conversation: int, body: o
     return sha256(canonical_json(parts)).hexdigest()
 
 
-def _write(value: object, parts: list[str]) -> None:
+def _write(value: object, parts: list[str], depth: int) -> None:
+    if depth < 0:
+        raise ValueError("it is nested too deeply")
     if value is None or value is True or value is False:
         parts.append({None: "null", True: "true", False: "false"}[value])
     elif isinstance(value, str):
@@ -84,7 +93,7 @@ def _write(value: object, parts: list[str]) -> None:
     elif isinstance(value, (list, tuple)):
         for index, item in enumerate(value):
             parts.append("," if index else "[")
-            _write(item, parts)
+            _write(item, parts, depth - 1)
         parts.append("]" if value else "[]")
     elif isinstance(value, dict):
         if not all(isinstance(name, str) for name in value):
@@ -93,7 +102,7 @@ def _write(value: object, parts: list[str]) -> None:
             parts.append("," if index else "{")
             parts.append(_text(name))
             parts.append(":")
-            _write(value[name], parts)
+            _write(value[name], parts, depth - 1)
         parts.append("}" if value else "{}")
     else:
         raise ValueError(f"a {type(value).__name__} has no form in JSON")

@@ -16,7 +16,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from seatrial.gateway.exchange import Aborted, Answer, Exchange, Origin, Request, Stream, UpstreamFacts, Usage
-from seatrial.gateway.key import JSON, canonical_json, parse_json, request_key
+from seatrial.gateway.key import JSON, MAX_FILE_DEPTH, canonical_json, parse_json, request_key
 
 __all__ = [
     "MAX_BYTES", "Aborted", "Answer", "Exchange", "Origin", "Recording", "RecordingBroken", "Request", "Stream",
@@ -68,7 +68,7 @@ def load_recording(path: Path, *, max_bytes: int = MAX_BYTES) -> Recording:
     if not data.endswith(b"}\n"):
         raise RecordingBroken(path, "the file", "ends in the middle; it was cut, or its last line was changed")
     try:
-        raw = parse_json(data)
+        raw = parse_json(data, max_depth=MAX_FILE_DEPTH)
     except ValueError as error:
         raise RecordingBroken(path, "the file", f"cannot be read: {error}") from error
     try:
@@ -119,7 +119,8 @@ def _check(path: Path, recording: Recording, raw: dict[str, JSON]) -> None:
             why = f"says it is occurrence {exchange.occurrence} of its request, but it is number {seen[exchange.key]}"
             raise RecordingBroken(path, where, why)
     if recording.digest != _digest(raw):
-        raise RecordingBroken(path, "the file", "does not fit its digest; its head or its list of exchanges was changed")
+        why = "does not fit its digest; its head or its list of exchanges was changed"
+        raise RecordingBroken(path, "the file", why)
 
 
 def _digest(value: Mapping[str, object]) -> str:

@@ -1,4 +1,4 @@
-"""Passing one request on to the upstream: the agent sees the answer as it arrives, the gateway keeps what may be kept."""
+"""Passing one request on: the agent sees the answer as it arrives, the gateway keeps what may be kept."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ class SeenRequest:
 
 @dataclass
 class Entry:
-    """The gateway's own line for a request. `recorded` is what it was served from, `outcome` what the upstream made of it.
+    """The gateway's own line for a request: `recorded` is what it was served from, `outcome` the upstream's work.
 
     Both are None while the upstream answers, and stay None when nothing came of it that may be recorded.
     """

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import cast, get_args
 
@@ -23,21 +22,14 @@ from seatrial.gateway.replay import Shelf, replay
 from seatrial.gateway.seen import Entry, SeenRequest
 from seatrial.gateway.upstream import Upstream
 from seatrial.gateway.wire import JSON_TYPE, ClientGone, Responder, TooLarge, header, media_type, read_body
+from seatrial.headers import HeaderNames
 from seatrial.serving import Receive, Scope, Send
 
-__all__ = ["Gateway", "HeaderNames", "RecordRefused", "SeenRequest"]
+__all__ = ["Gateway", "RecordRefused", "SeenRequest"]
 
 _MODEL_PATHS = ("/v1/chat/completions", "/v1/embeddings")
 _ROLES = get_args(Role)
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True)
-class HeaderNames:
-    """The headers in which the agent says, in production too, who asks and for which conversation."""
-
-    role: str
-    conversation: str
 
 
 class Gateway:
@@ -93,6 +85,8 @@ class Gateway:
 
     def recording_made(self, *, recorded_at: str, trial: int, contracts: Mapping[str, int]) -> Recording:
         """The recording of this trial. Requests that `problems` speaks of are not in it.
+
+        To be made while the gateway is still served: when a server stops, its clients seem to leave.
 
         Raises RecordRefused in replay mode, while a request is being answered, and when nothing was answered.
         """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -81,13 +81,15 @@ class Upstream:
                 response = await client.send(request, stream=True)
             except httpx.HTTPError as error:
                 raise _trouble(error) from error
+            body_read = _body(response)
             try:
-                yield UpstreamAnswer(response.status_code, response.headers, _body(response))
+                yield UpstreamAnswer(response.status_code, response.headers, body_read)
             finally:
+                await body_read.aclose()
                 await response.aclose()
 
 
-async def _body(response: httpx.Response) -> AsyncIterator[bytes]:
+async def _body(response: httpx.Response) -> AsyncGenerator[bytes, None]:
     import httpx
 
     encoding = response.headers.get("content-encoding", "").strip().lower()

@@ -18,8 +18,9 @@ import pytest_asyncio
 from openai import AsyncOpenAI
 
 from seatrial.gateway.recording import Recording
-from seatrial.gateway.server import Gateway, HeaderNames
+from seatrial.gateway.server import Gateway
 from seatrial.gateway.upstream import Upstream
+from seatrial.headers import HeaderNames
 from seatrial.serving import Receive, Scope, Send, serve
 
 NAMES = HeaderNames(role="x-test-role", conversation="x-test-conversation")

@@ -74,14 +74,21 @@ async def test_a_miss_names_the_nearest_recording_and_the_line(
     )
 
 
+@pytest.mark.parametrize("other", [{"role": "title"}, {"conversation": "c-2"}])
 async def test_the_nearest_is_of_the_same_role_and_conversation_even_if_others_are_more_alike(
-    site: Site, recording_gateway: Recorder, replaying_gateway: Replayer, made: Any, talk_to: Any
+    other: dict[str, str],
+    site: Site,
+    recording_gateway: Recorder,
+    replaying_gateway: Replayer,
+    made: Any,
+    talk_to: Any,
 ) -> None:
-    site.whole("a title")
+    site.whole("another answer")
     site.whole("an answer")
     async with recording_gateway(None) as (gateway, talk):
         base = str(talk.client.base_url).removesuffix("/v1/")
-        await talk_to(base, role="title").whole("What is new?")
+        gateway.register_conversation("c-1")
+        await talk_to(base, **other).whole("What is new?")
         await talk.whole("Something long and rather different")
         recording = await made(gateway)
     async with replaying_gateway(recording) as (gateway, talk):
@@ -100,6 +107,16 @@ async def test_one_request_more_than_recorded_is_a_miss_that_counts(
             await talk.whole("Hi")
     assert gateway.miss is not None
     assert gateway.miss.difference == "the same request: recorded once, asked 2 times"
+
+
+async def test_a_second_answer_that_was_not_asked_for_again_is_unused(
+    site: Site, recording_gateway: Recorder, replaying_gateway: Replayer, made: Any
+) -> None:
+    recording = await recorded(site, recording_gateway, made, "Hi", "Hi")
+    async with replaying_gateway(recording) as (gateway, talk):
+        assert gateway.unused() == recording.exchanges
+        await talk.whole("Hi")
+        assert gateway.unused() == recording.exchanges[1:]
 
 
 async def test_another_conversation_or_role_is_another_request(

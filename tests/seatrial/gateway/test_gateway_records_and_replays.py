@@ -177,10 +177,17 @@ async def test_recording_again_asks_only_for_what_is_new(
         await gateway.settle()
         newer = gateway.recording_made(recorded_at="2031-01-01T00:00:00Z", trial=0, contracts={})
     assert len(site.asked) == 3
-    assert [exchange.key for exchange in newer.exchanges][0] == older.exchanges[0].key
     kept, new = newer.exchanges
+    assert kept.key == older.exchanges[0].key
     assert kept.origin is not None and kept.origin.recorded_at == "2030-01-01T00:00:00Z"
     assert (newer.recorded_at, new.origin) == ("2031-01-01T00:00:00Z", None)
+    site.whole("newest")
+    async with recording_gateway(newer) as (gateway, talk):
+        assert [await talk.whole(text) for text in "ACD"] == ["kept", "new", "newest"]
+        await gateway.settle()
+        newest = gateway.recording_made(recorded_at="2032-01-01T00:00:00Z", trial=0, contracts={})
+    dates = [exchange.origin and exchange.origin.recorded_at for exchange in newest.exchanges]
+    assert dates == ["2030-01-01T00:00:00Z", "2031-01-01T00:00:00Z", None]
 
 
 async def test_recording_again_without_anything_new_changes_nothing(

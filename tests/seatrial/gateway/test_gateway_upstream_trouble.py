@@ -11,8 +11,9 @@ import openai
 import pytest
 
 from seatrial.gateway.recording import Answer
-from seatrial.gateway.server import Gateway, HeaderNames, RecordRefused
+from seatrial.gateway.server import Gateway, RecordRefused
 from seatrial.gateway.upstream import Upstream
+from seatrial.headers import HeaderNames
 from seatrial.serving import serve
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio
 
 JSON_HEADERS = {"content-type": "application/json"}
+STREAM_HEADERS = {"content-type": "text/event-stream"}
 
 
 def error_body(code: str) -> list[bytes]:
@@ -65,14 +67,15 @@ async def test_what_a_filter_refused_is_not_recorded(site: Site, recording_gatew
         with pytest.raises(openai.BadRequestError):
             await talk.whole("Hi")
         await nothing_recorded(gateway, "a filter refused the request")
-    body = {"choices": [{"index": 0, "message": {"role": "assistant", "content": ""}, "finish_reason": "content_filter"}]}
+    message = {"role": "assistant", "content": ""}
+    body = {"choices": [{"index": 0, "message": message, "finish_reason": "content_filter"}]}
     site.raw(200, JSON_HEADERS, [json.dumps(body).encode()])
     async with recording_gateway(None) as (gateway, talk):
         assert await talk.whole("Hi") == ""
         await nothing_recorded(gateway, "a filter refused the answer")
     event = {"choices": [{"index": 0, "delta": {}, "finish_reason": "content_filter"}]}
     events = [f"data: {json.dumps(event)}\n\ndata: [DONE]\n\n".encode()]
-    site.raw(200, {"content-type": "text/event-stream"}, events)
+    site.raw(200, STREAM_HEADERS, events)
     async with recording_gateway(None) as (gateway, talk):
         assert await talk.stream("Hi") == []
         await nothing_recorded(gateway, "a filter refused the answer")
@@ -85,7 +88,7 @@ async def test_a_stream_without_its_end_is_cut_for_the_agent_too(
     site.stream("Hel", "lo", done=False, then=then)
     async with recording_gateway(None) as (gateway, talk):
         seen: list[str] = []
-        with pytest.raises(Exception, match="(?i)incomplete|peer closed|connection"):
+        with pytest.raises(Exception, match=r"(?i)incomplete|peer closed|connection"):
             async for part in talk.parts("Hi"):
                 seen.append(part)
         assert seen == ["Hel", "lo"]
@@ -96,7 +99,7 @@ async def test_an_error_inside_a_stream_reaches_the_agent_and_not_the_recording(
     site: Site, recording_gateway: Recorder
 ) -> None:
     events = b'data: {"choices":[]}\n\ndata: {"error":{"message":"overloaded"}}\n\ndata: [DONE]\n\n'
-    site.raw(200, {"content-type": "text/event-stream"}, [events])
+    site.raw(200, STREAM_HEADERS, [events])
     async with recording_gateway(None) as (gateway, talk):
         with pytest.raises(openai.APIError, match="overloaded"):
             await talk.stream("Hi")
@@ -114,9 +117,9 @@ async def test_an_error_inside_a_stream_reaches_the_agent_and_not_the_recording(
         (JSON_HEADERS, b'{"a": 1, "a": 2}', "'a' twice"),
         ({**JSON_HEADERS, "content-encoding": "gzip"}, b"not gzip", "cannot be decoded"),
         ({**JSON_HEADERS, "content-encoding": "br"}, b"x", "content encoding 'br'"),
-        ({"content-type": "text/event-stream"}, b"data: {}\n\ndata: \xff\n\ndata: [DONE]\n\n", "not UTF-8"),
-        ({"content-type": "text/event-stream"}, b"data: words\n\ndata: [DONE]\n\n", "event 1 of the stream is not JSON"),
-        ({"content-type": "text/event-stream"}, b"event: x\ndata: {}\n\ndata: [DONE]\n\n", "event field 'event'"),
+        (STREAM_HEADERS, b"data: {}\n\ndata: \xff\n\ndata: [DONE]\n\n", "not UTF-8"),
+        (STREAM_HEADERS, b"data: words\n\ndata: [DONE]\n\n", "event 1 of the stream is not JSON"),
+        (STREAM_HEADERS, b"event: x\ndata: {}\n\ndata: [DONE]\n\n", "event field 'event'"),
     ],
 )  # fmt: skip
 async def test_what_cannot_be_read_is_a_problem(

