@@ -61,15 +61,15 @@ async def attempt_case(
     )
     calls: list[CallRecord] = []
     findings: list[Finding] = []
+    made: Recording | None = None
     async with open_trial(settings) as trial:
         try:
             await _turns(case, trial, calls, findings)
         except TrialBroken as error:
             findings.append(Finding(Cause.BROKEN, str(error)))
         findings.extend(trial.findings())
-    made = None
-    if upstream is not None and not findings:
-        made = trial.recording_made(recorded_at=recorded_at, contracts=contracts)
+        if upstream is not None and not findings:
+            made = trial.recording_made(recorded_at=recorded_at, contracts=contracts)
     return Attempt(
         findings=tuple(findings),
         calls=tuple(calls),

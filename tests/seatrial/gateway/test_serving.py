@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import httpx
 import pytest
@@ -133,3 +134,32 @@ async def test_enter_and_exit_may_be_different_tasks() -> None:
     async with httpx.AsyncClient(trust_env=False) as client:
         assert (await client.get(f"{url}/openapi.json")).status_code == 200
     await asyncio.create_task(served.__aexit__(None, None, None))
+
+
+async def test_a_request_that_heeds_its_disconnect_makes_the_stop_immediate() -> None:
+    arrived = asyncio.Event()
+
+    async def heeding(scope: Scope, receive: Receive, send: Send) -> None:
+        await receive()
+        arrived.set()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+
+    async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(5):
+        async with serve(heeding, lifespan=False, grace=3600) as url:
+            asking = asyncio.create_task(client.get(url))
+            await arrived.wait()
+        with pytest.raises(httpx.HTTPError):
+            await asking
+
+
+async def test_an_app_is_called_with_requests_only() -> None:
+    calls: list[int] = []
+
+    async def any_shape(*arguments: Any) -> None:
+        calls.append(len(arguments))
+        await answer(*arguments)
+
+    async with serve(any_shape, lifespan=False) as url, httpx.AsyncClient(trust_env=False) as client:
+        await client.get(url)
+    assert calls == [3]

@@ -53,7 +53,8 @@ HOSTS = ("bosun.__main__", "bosun.embedded", "bosun.serve", "bosun.settings")
 
 BOSUN = (
     Room("bosun", (), "importing one part of the agent must not load another", exact=True),
-    *(Room(seam, (), "a seam is what a host supplies: a leaf") for seam in SEAMS),
+    *(Room(seam, (), "a seam is what a host supplies: a leaf") for seam in SEAMS if seam != "bosun.background"),
+    Room("bosun.background", ("bosun.timer",), "waits for its work by the app's time when it ends"),
     Room("bosun.machine", SEAMS, "the production side of the seams"),
     Room(
         "bosun.contracts",
@@ -84,7 +85,7 @@ BOSUN = (
     ),
     Room(
         "bosun.mailbox",
-        (*SEAMS, "bosun.stores", "bosun.log"),
+        (*SEAMS, "bosun.stores", "bosun.log", "bosun.identity"),
         "the mailbox hands work to whoever the app gave it; it knows no turn",
         may_not=("bosun.http", "bosun.model"),
     ),
@@ -166,7 +167,10 @@ BOSUN = (
 
 # --- seatrial
 
-LEAVES = ("seatrial.clock", "seatrial.ids", "seatrial.nearest", "seatrial.steps", "seatrial.verdict")
+LEAVES = (
+    *("seatrial.clock", "seatrial.headers", "seatrial.ids", "seatrial.nearest", "seatrial.steps"),
+    "seatrial.verdict",
+)
 DATA = ("seatrial.conversation", "seatrial.history", "seatrial.inputs", "seatrial.progress")
 NO_TEST_RUNNER = ("pytest",)
 
@@ -174,7 +178,7 @@ NO_TEST_RUNNER = ("pytest",)
 # given; never its server.
 CASE_RUNTIME = (
     *("seatrial.binding", "seatrial.trial", "seatrial.judges", "seatrial.report", "seatrial.stores"),
-    *("seatrial.gateway.recording", "seatrial.gateway.upstream"),
+    *("seatrial.gateway.recording", "seatrial.gateway.seen", "seatrial.gateway.upstream"),
 )
 
 SEATRIAL = (

@@ -1,0 +1,46 @@
+"""Gates, tests and cases as sealed, cached test targets. This file only wires."""
+
+from __future__ import annotations
+
+from seatrial_build.rules import (
+    attempt_recording,
+    find_gate_code,
+    infer_gate,
+    judge_case,
+    judge_gate,
+    map_owners,
+    prepare_case,
+    prepare_gate,
+    prepare_runtime,
+    read_case,
+    record,
+    seal_process,
+    summarize,
+    verdict,
+)
+from seatrial_build.targets import cases, gates
+
+_RULE_MODULES = (
+    attempt_recording,
+    find_gate_code,
+    infer_gate,
+    judge_case,
+    judge_gate,
+    map_owners,
+    prepare_case,
+    prepare_gate,
+    prepare_runtime,
+    read_case,
+    record,
+    seal_process,
+    summarize,
+    verdict,
+)
+
+
+def rules():
+    return [rule for module in _RULE_MODULES for rule in module.rules()]
+
+
+def target_types():
+    return [*cases.TARGET_TYPES, *gates.TARGET_TYPES]

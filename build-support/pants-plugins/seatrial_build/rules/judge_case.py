@@ -1,0 +1,142 @@
+"""Judge cases: their gates first, then their own process, whose record has the word."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from pants.core.goals.test import TestDebugRequest, TestRequest, TestResult, TestSubsystem
+from pants.engine.addresses import UnparsedAddressInputs
+from pants.engine.fs import CreateDigest, Snapshot
+from pants.engine.process import FallibleProcessResult, InteractiveProcess, Process
+from pants.engine.rules import Get, MultiGet, collect_rules, rule
+from pants.engine.target import Targets
+from pants.util.logging import LogLevel
+
+from seatrial_build.core.evidence import RECORD_FORMAT
+from seatrial_build.core.junit import junit
+from seatrial_build.core.places import COMMAND
+from seatrial_build.core.verdicts import GateOutcome, Hindrance, hindrance
+from seatrial_build.rules.judge_gate import GateRequest
+from seatrial_build.rules.prepare_case import CaseFieldSet, CaseProcess, CaseProcessRequest
+from seatrial_build.rules.read_case import CaseContents, CaseContentsRequest
+from seatrial_build.rules.verdict import (
+    CaseVerdict,
+    Evidence,
+    EvidenceRequest,
+    GateVerdict,
+    report_files,
+    test_result,
+)
+from seatrial_build.subsystem import SeatrialSubsystem
+
+KIND = "eval_case"
+
+
+class CaseTestRequest(TestRequest):
+    tool_subsystem = SeatrialSubsystem
+    field_set_type = CaseFieldSet
+    supports_debug = True
+
+
+@dataclass(frozen=True)
+class CaseRequest:
+    """Ask for the verdict of a case."""
+
+    case: CaseFieldSet
+
+
+@dataclass(frozen=True)
+class GatesRequest:
+    """Ask whether the gates of a case let it run."""
+
+    case: CaseFieldSet
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What the gates of a case say; without a hindrance it may run."""
+
+    hindrance: Hindrance | None
+
+
+@rule(desc="Ask the gates of a case", level=LogLevel.DEBUG)
+async def ask_gates(request: GatesRequest) -> Passage:
+    case = request.case
+    contents = await Get(CaseContents, CaseContentsRequest, case.contents_request)
+    own, added = await MultiGet(
+        Get(
+            Targets,
+            UnparsedAddressInputs(
+                case.gates.value or (),
+                owning_address=case.address,
+                description_of_origin=f"the `gates` field of {case.address}",
+            ),
+        ),
+        Get(
+            Targets,
+            UnparsedAddressInputs(
+                contents.composition.gates,
+                owning_address=None,
+                description_of_origin=f"`plugin_gates` in {case.binding.value}",
+            ),
+        ),
+    )
+    addresses = sorted({target.address for target in (*own, *added)})
+    verdicts = await MultiGet(Get(GateVerdict, GateRequest(address)) for address in addresses)
+    outcomes = [GateOutcome(verdict.address.spec, verdict.judgement) for verdict in verdicts]
+    return Passage(hindrance(outcomes, command=f"{COMMAND} test"))
+
+
+@rule(desc="Verdict", level=LogLevel.DEBUG)
+async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem) -> CaseVerdict:
+    address = request.case.address
+    passage = await Get(Passage, GatesRequest(request.case))
+    if passage.hindrance is not None:
+        judgement, gates = passage.hindrance.judgement, passage.hindrance.gates
+        record = {
+            "format": RECORD_FORMAT,
+            "address": address.spec,
+            "kind": KIND,
+            "verdict": judgement.verdict,
+            "reason": judgement.reason,
+            "cure": judgement.cure,
+            "blocked_by": list(gates),
+        }
+        content = (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()
+        reports = await Get(
+            Snapshot, CreateDigest(report_files(address, content, junit(address.spec, KIND, judgement)))
+        )
+        return CaseVerdict(address, KIND, judgement, reports, origin="not run", blocked_by=gates)
+    prepared = await Get(CaseProcess, CaseProcessRequest(request.case))
+    result = await Get(FallibleProcessResult, Process, prepared.process.process)
+    evidence = await Get(Evidence, EvidenceRequest(address, KIND, result, prepared.policy, prepared.timeout))
+    return CaseVerdict(
+        address,
+        KIND,
+        evidence.judgement,
+        evidence.reports,
+        origin=evidence.origin,
+        output=evidence.output,
+        unsealed_by_choice=prepared.policy == "off",
+        show=test_subsystem.output,
+    )
+
+
+@rule(desc="Test a case", level=LogLevel.DEBUG)
+async def run_case(batch: CaseTestRequest.Batch[CaseFieldSet, Any]) -> TestResult:
+    return test_result(await Get(CaseVerdict, CaseRequest(batch.single_element)))
+
+
+@rule(desc="Debug a case", level=LogLevel.DEBUG)
+async def debug_case(batch: CaseTestRequest.Batch[CaseFieldSet, Any]) -> TestDebugRequest:
+    """Run a case on the terminal. Its gates are not asked: one debugs what is not right yet."""
+    prepared = await Get(CaseProcess, CaseProcessRequest(batch.single_element))
+    return TestDebugRequest(
+        InteractiveProcess.from_process(prepared.process.process, forward_signals_to_process=False, restartable=True)
+    )
+
+
+def rules():
+    return [*collect_rules(), *CaseTestRequest.rules()]

@@ -1,0 +1,44 @@
+"""Fields that gates, tests and cases have in common."""
+
+from __future__ import annotations
+
+from pants.engine.target import AsyncFieldMixin, IntField, StringField, StringSequenceField, ValidNumbers
+
+SEAL_POLICIES = ("required", "inherited", "off")
+
+
+class SealField(StringField):
+    alias = "seal"
+    valid_choices = SEAL_POLICIES
+    help = (
+        "How this target's process is cut off from the network. `required` (the default): it runs in a "
+        "network namespace of its own, or ends *unsealed*. `inherited`: the machine around it is cut off "
+        "already (`--network none`), which its record says. `off`: not at all; the record and the report "
+        "say so. Unset, the option `[seatrial].seal` decides."
+    )
+
+
+class TimeoutField(IntField):
+    alias = "timeout"
+    default = 300
+    valid_numbers = ValidNumbers.positive_only
+    help = "Seconds after which the process is ended. Its verdict is then *broken*."
+
+
+class GatesField(StringSequenceField, AsyncFieldMixin):
+    alias = "gates"
+    help = (
+        "Addresses of the gates that come before this case, usually set once by `__defaults__`. A gate that "
+        "does not pass blocks the case: no process is started. Gates are no dependencies: they are not in the "
+        "case's sandbox, not in its cache key, and `--changed-since` does not follow them. A gate that reads "
+        "`evals/` must not stand here."
+    )
+
+
+class ReadsField(StringSequenceField, AsyncFieldMixin):
+    alias = "reads"
+    help = (
+        "Globs, from the repository's top, of files that this target reads as data (source code to check, a "
+        "script to run). They are put into its sandbox, and whoever changes one finds this target by "
+        "`--changed-since`, but what they import is not added to its requirements. `!` excludes."
+    )

@@ -1,0 +1,120 @@
+"""The composition: the one place where the parts of Bosun meet.
+
+What an app does is decided by its options alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+
+from fastapi import FastAPI
+
+from bosun.accounts import DatabaseSnapshotSource
+from bosun.background import TaskGroupRunner
+from bosun.context.assembler import ContextAssembler
+from bosun.contracts import contract_versions
+from bosun.http.authentication import token_authentication
+from bosun.http.conversations import conversation_routes
+from bosun.http.health import health_routes
+from bosun.http.refusals import install_refusals
+from bosun.http.reporting import reporting_routes
+from bosun.log.reading import ConversationReader
+from bosun.log.store import ConversationLog
+from bosun.machine import SystemClock, SystemIds, SystemTimer
+from bosun.mailbox.intake import Intake
+from bosun.mailbox.mailbox import Mailbox
+from bosun.mailbox.redis_queue import RedisStreamQueue
+from bosun.mailbox.titling import TitleHandover
+from bosun.mailbox.worker import Worker
+from bosun.model.client import ModelClient
+from bosun.model.titles import write_title
+from bosun.options import BosunOptions
+from bosun.steps import LoggedSteps
+from bosun.stores.postgres import create_engine, require_schema
+from bosun.stores.redis import connect
+from bosun.turn.delivery import WebDelivery
+from bosun.turn.engine import TurnEngine
+
+
+def create_app(options: BosunOptions) -> FastAPI:
+    """Compose an app.
+
+    Connects to nothing; its lifespan does, and raises `SchemaMismatch` where the database is another's.
+
+    Raises `PluginUnknown` for a plugin that does not exist. An app is entered once: its lifespan closes what
+    was made here.
+    """
+    contracts = contract_versions(options.plugins)
+    clock = options.clock or SystemClock()
+    timer = options.timer or SystemTimer()
+    ids = options.ids or SystemIds()
+    steps = options.steps or LoggedSteps()
+    engine = create_engine(options.postgres_url)
+    redis = connect(options.redis_url)
+    own_runner = TaskGroupRunner() if options.background is None else None
+    background = options.background or own_runner
+    assert background is not None
+    queue = options.queue or RedisStreamQueue(redis, clock=clock, consumer=ids.nonce("bosun", "consumer"))
+
+    log = ConversationLog(engine, clock=clock, ids=ids)
+    reader = ConversationReader(engine)
+    mailbox = Mailbox(redis, clock=clock, ids=ids, steps=steps, attempts=options.limits.attempts)
+    model = ModelClient(options.model, timer=timer, steps=steps)
+    assembler = ContextAssembler(
+        options.snapshot_source or DatabaseSnapshotSource(engine),
+        clock=clock,
+        calendar=options.calendar,
+        stale_after=options.stale_after,
+        steps=steps,
+    )
+    turns = TurnEngine(
+        log=log,
+        reader=reader,
+        assembler=assembler,
+        model=model,
+        delivery=WebDelivery(log, steps),
+        timer=timer,
+        limits=options.limits,
+        contracts=contracts,
+    )
+
+    async def title(conversation_id: str, first_message: str) -> None:
+        await write_title(model, log, conversation_id, first_message)
+
+    worker = Worker(
+        queue=queue,
+        mailbox=mailbox,
+        log=log,
+        reader=reader,
+        titles=TitleHandover(reader, background, title, steps),
+        turns=turns,
+        timer=timer,
+        steps=steps,
+        limits=options.limits,
+    )
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        async with AsyncExitStack() as closing:
+            closing.push_async_callback(engine.dispose)
+            closing.push_async_callback(redis.aclose)
+            closing.push_async_callback(model.close)
+            await require_schema(engine)
+            if own_runner is not None:
+                await closing.enter_async_context(own_runner)
+                closing.push_async_callback(own_runner.finish, timer, options.limits.drain_seconds)
+            loops = await closing.enter_async_context(asyncio.TaskGroup())
+            await worker.start(loops)
+            closing.push_async_callback(worker.stop)
+            yield
+
+    app = FastAPI(title="Bosun", lifespan=lifespan, openapi_url=None)
+    authenticate = token_authentication(engine)
+    intake = Intake(log=log, mailbox=mailbox, queue=queue, clock=clock, ids=ids)
+    install_refusals(app)
+    app.include_router(health_routes(engine, redis))
+    app.include_router(conversation_routes(authenticate=authenticate, reader=reader, intake=intake))
+    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    return app

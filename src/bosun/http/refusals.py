@@ -1,0 +1,106 @@
+"""How a request is refused: one shape for every refusal, with the field named where there is one.
+
+`{"error": {"code": …, "message": …, "fields": [{"field": …, "problem": …}]}}`
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from starlette.exceptions import HTTPException
+
+from bosun.stores.faults import STORE_AWAY
+
+RETRY_AFTER_SECONDS = "5"
+
+
+class Refusal(Exception):
+    """A request that is not served. `fields` pairs a field's name with what is wrong with it."""
+
+    def __init__(
+        self,
+        status: int,
+        code: str,
+        message: str,
+        *,
+        fields: Sequence[tuple[str, str]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.fields = tuple(fields)
+        self.headers = dict(headers or {})
+
+
+def field_problems(errors: Sequence[Any], *, root: str) -> list[tuple[str, str]]:
+    """Name the field of each of pydantic's errors; `root` stands for the whole."""
+    return [(".".join(str(part) for part in error["loc"]) or root, str(error["msg"])) for error in errors]
+
+
+def install_refusals(app: FastAPI) -> None:
+    """Give every refusal, the framework's own included, the one shape.
+
+    A store that is away is a 503, not a fault.
+    """
+
+    async def refused(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, Refusal)
+        return _response(error)
+
+    async def invalid(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, RequestValidationError)
+        fields = [
+            (field.removeprefix("query."), problem) for field, problem in field_problems(error.errors(), root="query")
+        ]
+        return _response(invalid_fields(fields))
+
+    async def unrouted(request: Request, error: Exception) -> JSONResponse:
+        assert isinstance(error, HTTPException)
+        code = {404: "not_found", 405: "method_not_allowed"}.get(error.status_code, "refused")
+        return _response(Refusal(error.status_code, code, str(error.detail), headers=error.headers))
+
+    async def away(request: Request, error: Exception) -> JSONResponse:
+        logging.getLogger("bosun.http").warning("%s: a store is away: %s", request.url.path, type(error).__name__)
+        message = "A store is not reachable. Nothing is known to be lost: send the same request again."
+        return _response(Refusal(503, "store_away", message, headers={"Retry-After": RETRY_AFTER_SECONDS}))
+
+    app.add_exception_handler(Refusal, refused)
+    app.add_exception_handler(RequestValidationError, invalid)
+    app.add_exception_handler(HTTPException, unrouted)
+    for kind in STORE_AWAY:
+        app.add_exception_handler(kind, away)
+
+
+def invalid_fields(fields: Sequence[tuple[str, str]]) -> Refusal:
+    """Refuse a request whose fields are wrong, naming them."""
+    listed = "; ".join(f"{field}: {problem}" for field, problem in fields)
+    return Refusal(422, "invalid_request", f"The request is not valid: {listed}", fields=fields)
+
+
+def not_found() -> Refusal:
+    """Refuse in the same words what is not there and what the actor may not see."""
+    return Refusal(404, "not_found", "There is no such conversation.")
+
+
+def _response(refusal: Refusal) -> JSONResponse:
+    error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    if refusal.fields:
+        error["fields"] = [{"field": field, "problem": problem} for field, problem in refusal.fields]
+    safe = JSONResponse({"error": _storable(error)}, status_code=refusal.status, headers=refusal.headers)
+    return safe
+
+
+def _storable(value: Any) -> Any:
+    """Replace lone surrogates, which the refused request may have held and no answer can."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {key: _storable(each) for key, each in value.items()}
+    return [_storable(each) for each in value]

@@ -1,0 +1,96 @@
+"""Who may: people's identities and the API tokens that prove them.
+
+A token is shown once and stored as its SHA-256: it is 256 unguessable bits, so that a slow hash would add
+nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from sqlalchemy import insert, select
+from sqlalchemy.dialects.postgresql import insert as upsert
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bosun.accounts import ensure_account
+from bosun.clock import Clock
+from bosun.ids import IdSource
+from bosun.stores.tables import api_tokens, identities
+
+SCOPES: Final = ("conversations:read", "conversations:write")
+TOKEN_PREFIX: Final = "bosun_"
+
+
+@dataclass(frozen=True)
+class Actor:
+    """A person who may ask, and the account that the person belongs to."""
+
+    id: str
+    display_name: str
+    account_id: str
+
+
+@dataclass(frozen=True)
+class Grant:
+    """What a valid token proves: who speaks, and what the token may be used for."""
+
+    actor: Actor
+    scopes: frozenset[str]
+
+
+class ScopeUnknown(ValueError):
+    """A token was asked for with a scope that does not exist."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"there is no scope {scope!r}: use {', '.join(SCOPES)}")
+
+
+async def create_token(engine: AsyncEngine, *, actor: Actor, scopes: Sequence[str], ids: IdSource, clock: Clock) -> str:
+    """Make a token for an actor, and the actor's identity and account where they are missing.
+
+    Return the token.
+
+    A known identity takes over the name and account given. Raises `ScopeUnknown`.
+    """
+    for scope in scopes:
+        if scope not in SCOPES:
+            raise ScopeUnknown(scope)
+    token = TOKEN_PREFIX + ids.nonce(actor.id, "token")
+    now = clock.now()
+    person = upsert(identities).values(
+        id=actor.id, display_name=actor.display_name, account_id=actor.account_id, created_at=now
+    )
+    person = person.on_conflict_do_update(
+        index_elements=[identities.c.id],
+        set_={"display_name": person.excluded.display_name, "account_id": person.excluded.account_id},
+    )
+    async with engine.begin() as connection:
+        await ensure_account(connection, actor.account_id, now)
+        await connection.execute(person)
+        await connection.execute(
+            insert(api_tokens).values(
+                token_sha256=_digest(token), identity_id=actor.id, scopes=sorted(set(scopes)), created_at=now
+            )
+        )
+    return token
+
+
+async def grant_of(engine: AsyncEngine, token: str) -> Grant | None:
+    """Return what a token proves, or None when nobody was given it."""
+    query = (
+        select(identities.c.id, identities.c.display_name, identities.c.account_id, api_tokens.c.scopes)
+        .join(identities, identities.c.id == api_tokens.c.identity_id)
+        .where(api_tokens.c.token_sha256 == _digest(token))
+    )
+    async with engine.connect() as connection:
+        row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return None
+    return Grant(Actor(row.id, row.display_name, row.account_id), frozenset(row.scopes))
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "surrogatepass")).hexdigest()

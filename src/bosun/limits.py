@@ -1,0 +1,28 @@
+"""The bounds of an app's work. Each is an option and keeps its default when it is not named."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Bounds; seconds are the timer's. Raises `ValueError` for a value that bounds nothing."""
+
+    turn_timeout_seconds: float = 600.0
+    """How long one turn may think. When it passes, the turn fails with the kind `timeout`."""
+    workers: int = 4
+    """How many conversations one process works on at once."""
+    attempts: int = 5
+    """How often the same work is tried after a crash or a fault before it is dead-lettered."""
+    drain_seconds: float = 20.0
+    """How long a shutdown waits for running turns, and then for titles, before it cancels them.
+
+    The next start takes a cancelled turn up.
+    """
+
+    def __post_init__(self) -> None:
+        for bound in fields(self):
+            value = getattr(self, bound.name)
+            if value < 0 or (value == 0 and bound.name != "drain_seconds"):
+                raise ValueError(f"limit {bound.name} is {value!r}: give a number above zero")

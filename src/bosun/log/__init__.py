@@ -1,0 +1,6 @@
+"""The event log: what happened in a conversation, in order, never changed. Its one writer and its readers.
+
+How a turn is written, by the worker and by a host that loads history alike (a host leaves out
+`record_context`): `open_conversation`, `accept_message` for each message, `start_turn`, `record_context` for
+each model request, and one of `commit_reply`, `commit_no_reply`, `commit_failure`.
+"""

@@ -1,0 +1,99 @@
+"""The reporting view of a conversation: what people see and how turns went, from the log alone and in its order."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+from bosun.log.events import (
+    Event,
+    MessageHandled,
+    Payload,
+    TokenUsage,
+    TurnCompleted,
+    TurnFailed,
+    TurnStarted,
+    VisibleMessage,
+)
+from bosun.log.messages import ConversationSummary
+
+
+def summary_view(conversation: ConversationSummary) -> dict[str, Any]:
+    """Return a conversation as it stands in a list."""
+    return {
+        "id": conversation.id,
+        "title": conversation.title,
+        "location": {"kind": conversation.location},
+        "createdAt": instant(conversation.created_at),
+    }
+
+
+def conversation_view(conversation: ConversationSummary, events: Sequence[Event]) -> dict[str, Any]:
+    """Return a conversation with its messages and turns.
+
+    A message is its turn's as soon as the turn has handled it.
+    """
+    messages: list[dict[str, Any]] = []
+    turns: dict[str, dict[str, Any]] = {}
+    for event in events:
+        payload = event.payload
+        if isinstance(payload, VisibleMessage):
+            messages.append(_message(payload, event.created_at))
+        elif isinstance(payload, MessageHandled):
+            for message in messages:
+                if message["id"] == payload.message_id:
+                    message["turnId"] = payload.turn_id
+        elif isinstance(payload, TurnStarted):
+            turns[payload.turn_id] = _turn(payload, event.created_at)
+        elif isinstance(payload, TurnCompleted):
+            turns[payload.turn_id].update(_ending(payload.status, None, payload.usage, event.created_at))
+        elif isinstance(payload, TurnFailed):
+            turns[payload.turn_id].update(_ending("failed", payload.kind, payload.usage, event.created_at))
+    return {**summary_view(conversation), "messages": messages, "turns": list(turns.values())}
+
+
+def event_view(event: Event) -> dict[str, Any]:
+    """Return one row of the log; the data of a type that this Bosun does not know is not shown."""
+    payload = event.payload
+    known = payload if isinstance(payload, Payload) else None
+    return {
+        "seq": event.seq,
+        "type": payload.type,
+        "createdAt": instant(event.created_at),
+        "data": None if known is None else known.model_dump(mode="json", by_alias=True),
+    }
+
+
+def instant(at: datetime) -> str:
+    """Write an instant as ISO 8601 in UTC, with a `Z`."""
+    return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
+
+
+def _message(payload: VisibleMessage, created_at: datetime) -> dict[str, Any]:
+    return {
+        "id": payload.message_id,
+        "role": payload.role,
+        "kind": payload.kind,
+        "author": payload.author,
+        "text": payload.text,
+        "turnId": payload.turn_id,
+        "createdAt": instant(created_at),
+    }
+
+
+def _turn(payload: TurnStarted, started_at: datetime) -> dict[str, Any]:
+    return {
+        "id": payload.turn_id,
+        "status": "started",
+        "error": None,
+        "toolCalls": [],
+        "startedAt": instant(started_at),
+        "endedAt": None,
+        "usage": {},
+    }
+
+
+def _ending(status: str, error: str | None, usage: dict[str, TokenUsage], ended_at: datetime) -> dict[str, Any]:
+    by_role = {role: each.model_dump(by_alias=True) for role, each in usage.items()}
+    return {"status": status, "error": error, "endedAt": instant(ended_at), "usage": by_role}

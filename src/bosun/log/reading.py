@@ -1,0 +1,144 @@
+"""The readers of the event log: one conversation's rows, the model's stream, and what a worker asks before it acts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sqlalchemy import Row, Select, select
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
+
+from bosun.log.events import AssistantMessage, Event, TurnStarted, UserMessage, VisibleMessage, decode
+from bosun.log.messages import ConversationSummary, HistoryMessage, Turn
+from bosun.log.writing import existing_keys
+from bosun.stores.tables import conversation_events as rows
+from bosun.stores.tables import conversations
+
+
+class ConversationReader:
+    """Reads conversations.
+
+    Every method is one query or one transaction; `CorruptEvent` where a row cannot be read.
+    """
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = engine
+
+    async def conversation(self, conversation_id: str) -> ConversationSummary | None:
+        """Return the conversation, or None when there is none."""
+        query = _summaries().where(conversations.c.id == conversation_id)
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        return None if row is None else ConversationSummary.model_validate(dict(row._mapping))
+
+    async def conversations_of(self, actor_id: str, limit: int) -> tuple[ConversationSummary, ...]:
+        """Return the conversations that an actor began, the newest first."""
+        query = (
+            _summaries()
+            .where(conversations.c.actor_id == actor_id)
+            .order_by(conversations.c.created_at.desc(), conversations.c.id)
+            .limit(limit)
+        )
+        async with self._engine.connect() as connection:
+            found = (await connection.execute(query)).all()
+        return tuple(ConversationSummary.model_validate(dict(row._mapping)) for row in found)
+
+    async def events(
+        self, conversation_id: str, *, before: int | None = None, limit: int | None = None
+    ) -> tuple[Event, ...]:
+        """Return rows in the log's order: the last `limit` of those before a sequence number, or all."""
+        query = _events(conversation_id).order_by(rows.c.seq.desc())
+        if before is not None:
+            query = query.where(rows.c.seq < before)
+        if limit is not None:
+            query = query.limit(limit)
+        async with self._engine.connect() as connection:
+            found = (await connection.execute(query)).all()
+        return tuple(_event(row) for row in reversed(found))
+
+    async def history(self, conversation_id: str) -> tuple[HistoryMessage, ...]:
+        """Return the model's stream, oldest first."""
+        query = (
+            _events(conversation_id)
+            .where(rows.c.type.in_([UserMessage.type, AssistantMessage.type]))
+            .order_by(rows.c.seq)
+        )
+        async with self._engine.connect() as connection:
+            found = (await connection.execute(query)).all()
+        stream = []
+        for payload in (_event(row).payload for row in found):
+            if isinstance(payload, UserMessage):
+                stream.append(HistoryMessage(role="user", text=payload.text, author=payload.author))
+            elif isinstance(payload, AssistantMessage):
+                stream.append(HistoryMessage(role="assistant", text=payload.text))
+        return tuple(stream)
+
+    async def handled(self, conversation_id: str, message_ids: Sequence[str]) -> frozenset[str]:
+        """Return those of the messages that an ended turn has taken in."""
+        keys = {f"message_handled:{message_id}": message_id for message_id in message_ids}
+        async with self._engine.connect() as connection:
+            found = await existing_keys(connection, conversation_id, tuple(keys))
+        return frozenset(keys[key] for key in found)
+
+    async def first_human_message(self, conversation_id: str) -> VisibleMessage | None:
+        """Return the first message of a person in the conversation, or None when nobody has said anything."""
+        query = (
+            _events(conversation_id)
+            .where(rows.c.type == VisibleMessage.type, rows.c.payload["role"].astext == "user")
+            .order_by(rows.c.seq)
+            .limit(1)
+        )
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        payload = None if row is None else _event(row).payload
+        return payload if isinstance(payload, VisibleMessage) else None
+
+
+async def latest_turn(connection: AsyncConnection, conversation_id: str) -> tuple[Turn | None, bool]:
+    """Return the conversation's latest turn with every message it has taken in so far, and whether it is still open."""
+    query = _events(conversation_id).where(rows.c.type == TurnStarted.type).order_by(rows.c.seq.desc()).limit(1)
+    row = (await connection.execute(query)).one_or_none()
+    if row is None:
+        return None, False
+    started = _event(row).payload
+    assert isinstance(started, TurnStarted)
+    joined = (
+        select(rows.c.payload["message_id"].astext)
+        .where(
+            rows.c.conversation_id == conversation_id,
+            rows.c.type == UserMessage.type,
+            rows.c.payload["turn_id"].astext == started.turn_id,
+        )
+        .order_by(rows.c.seq)
+    )
+    turn = Turn(
+        id=started.turn_id,
+        conversation_id=conversation_id,
+        ordinal=started.ordinal,
+        actor_id=started.actor_id,
+        source=started.source,
+        message_ids=tuple((await connection.execute(joined)).scalars()),
+    )
+    ended = await existing_keys(connection, conversation_id, [f"turn_ended:{turn.id}"])
+    return turn, not ended
+
+
+def _summaries() -> Select[tuple[str, str, str, str, str, object]]:
+    table = conversations.c
+    return select(table.id, table.account_id, table.actor_id, table.location, table.title, table.created_at)
+
+
+def _events(conversation_id: str) -> Select[tuple[str, int, str, int, object, object]]:
+    columns = (
+        rows.c.conversation_id,
+        rows.c.seq,
+        rows.c.type,
+        rows.c.schema_version,
+        rows.c.payload,
+        rows.c.created_at,
+    )
+    return select(*columns).where(rows.c.conversation_id == conversation_id)
+
+
+def _event(row: Row[tuple[str, int, str, int, object, object]]) -> Event:
+    payload = decode(row.conversation_id, row.seq, row.type, row.schema_version, row.payload)
+    return Event(conversation_id=row.conversation_id, seq=row.seq, created_at=row.created_at, payload=payload)

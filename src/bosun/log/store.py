@@ -1,0 +1,201 @@
+"""The one writer of the event log. A running turn and a host that loads history call the same functions.
+
+Each function is one transaction and may be called again after a crash: what is already there is not written
+twice. Times are the app's clock's; order is `seq`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from sqlalchemy import update
+from sqlalchemy.dialects.postgresql import insert
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bosun.clock import Clock
+from bosun.ids import IdSource
+from bosun.log.events import (
+    NO_REPLY,
+    AssistantMessage,
+    MessageHandled,
+    Payload,
+    Title,
+    TokenUsage,
+    TurnCompleted,
+    TurnContext,
+    TurnFailed,
+    TurnStarted,
+    UserMessage,
+    VisibleKind,
+    VisibleMessage,
+)
+from bosun.log.messages import ConversationRecord, InboundMessage, Turn
+from bosun.log.reading import latest_turn
+from bosun.log.writing import NewEvent, hold
+from bosun.stores.tables import conversations
+
+NAME = "Bosun"
+"""The author that people see on Bosun's own messages."""
+
+Usage = Mapping[str, TokenUsage]
+"""Tokens by the role that asked."""
+
+
+class ConversationLog:
+    """Writes conversations. Raises `ConversationUnknown` for a conversation that was never opened."""
+
+    def __init__(self, engine: AsyncEngine, *, clock: Clock, ids: IdSource) -> None:
+        self._engine = engine
+        self._clock = clock
+        self._ids = ids
+
+    async def open_conversation(self, record: ConversationRecord) -> bool:
+        """Make the conversation unless it is there. Return whether it was made."""
+        statement = (
+            insert(conversations)
+            .values(**record.model_dump(), title=None, last_seq=0, history_version=1, created_at=self._clock.now())
+            .on_conflict_do_nothing()
+            .returning(conversations.c.id)
+        )
+        async with self._engine.begin() as connection:
+            return (await connection.execute(statement)).scalar_one_or_none() is not None
+
+    async def accept_message(self, conversation_id: str, message: InboundMessage) -> bool:
+        """Make a person's message visible. Return False when it already was."""
+        visible = VisibleMessage(
+            message_id=message.id,
+            role="user",
+            kind="message",
+            author_id=message.actor_id,
+            author=message.author,
+            source=message.source,
+            text=message.text,
+            turn_id=None,
+        )
+        return await self._append_once(conversation_id, f"message:{message.id}", visible)
+
+    async def start_turn(self, conversation_id: str, messages: Sequence[InboundMessage]) -> Turn:
+        """Start a turn for messages of one actor and source, or take up the turn that a crash left open.
+
+        The messages enter the model's stream here; those that came since the crash join the turn.
+        """
+        async with self._engine.begin() as connection:
+            held = await hold(connection, conversation_id, self._clock.now())
+            turn, is_open = await latest_turn(connection, conversation_id)
+            events: list[NewEvent] = []
+            if turn is None or not is_open:
+                turn = self._next_turn(conversation_id, turn, messages)
+                started = TurnStarted(
+                    turn_id=turn.id,
+                    ordinal=turn.ordinal,
+                    actor_id=turn.actor_id,
+                    source=turn.source,
+                    message_ids=list(turn.message_ids),
+                )
+                events.append(NewEvent(f"turn_started:{turn.id}", started))
+            keys = {f"user_message:{message.id}": message for message in messages}
+            known = await held.existing(tuple(keys))
+            for key, message in keys.items():
+                if key not in known:
+                    said = UserMessage(
+                        message_id=message.id,
+                        turn_id=turn.id,
+                        author_id=message.actor_id,
+                        author=message.author,
+                        text=message.text,
+                    )
+                    events.append(NewEvent(key, said))
+            await held.append(events)
+        joined = (*turn.message_ids, *(m.id for m in messages if m.id not in turn.message_ids))
+        return turn.model_copy(update={"message_ids": joined})
+
+    async def record_context(
+        self, turn: Turn, request: int, blocks: Sequence[str], contracts: Mapping[str, int]
+    ) -> None:
+        """Say what the turn's n-th model request was built from.
+
+        A request that is built again after a crash says it once.
+        """
+        context = TurnContext(turn_id=turn.id, request=request, blocks=list(blocks), contracts=dict(contracts))
+        await self._append_once(turn.conversation_id, f"turn_context:{turn.id}:{request}", context)
+
+    async def commit_reply(self, turn: Turn, text: str, usage: Usage | None = None) -> bool:
+        """Deliver an answer and end the turn, in one transaction: on the web this commit is the delivery.
+
+        Return False, having written nothing, when the turn has ended already.
+        """
+        completed = TurnCompleted(turn_id=turn.id, status="succeeded", usage=dict(usage or {}))
+        return await self._end(
+            turn,
+            [self._from_bosun(turn, "answer", text), AssistantMessage(turn_id=turn.id, text=text)],
+            completed,
+        )
+
+    async def commit_no_reply(self, turn: Turn, usage: Usage | None = None) -> bool:
+        """End the turn without a word. Return False when it has ended already."""
+        completed = TurnCompleted(turn_id=turn.id, status="no_reply", usage=dict(usage or {}))
+        return await self._end(turn, [AssistantMessage(turn_id=turn.id, text=NO_REPLY)], completed)
+
+    async def commit_failure(self, turn: Turn, kind: str, sentence: str, usage: Usage | None = None) -> bool:
+        """End the turn as failed and show people the sentence that belongs to the kind.
+
+        Return False when it has ended already.
+        """
+        failed = TurnFailed(turn_id=turn.id, kind=kind, usage=dict(usage or {}))
+        return await self._end(turn, [self._from_bosun(turn, "error", sentence)], failed)
+
+    async def set_title(self, conversation_id: str, title: str, usage: Usage | None = None) -> bool:
+        """Give the conversation its title. Return False when it has one."""
+        async with self._engine.begin() as connection:
+            held = await hold(connection, conversation_id, self._clock.now())
+            if await held.existing(["title"]):
+                return False
+            await held.append([NewEvent("title", Title(title=title, usage=dict(usage or {})))])
+            named = update(conversations).where(conversations.c.id == conversation_id).values(title=title)
+            await connection.execute(named)
+        return True
+
+    async def _append_once(self, conversation_id: str, key: str, payload: Payload) -> bool:
+        async with self._engine.begin() as connection:
+            held = await hold(connection, conversation_id, self._clock.now())
+            if await held.existing([key]):
+                return False
+            await held.append([NewEvent(key, payload)])
+        return True
+
+    async def _end(self, turn: Turn, said: Sequence[Payload], ending: TurnCompleted | TurnFailed) -> bool:
+        key = f"turn_ended:{turn.id}"  # one key for both endings: a turn ends once
+        events = [NewEvent(f"{payload.type}:{turn.id}", payload) for payload in said]
+        events += [
+            NewEvent(f"message_handled:{message_id}", MessageHandled(message_id=message_id, turn_id=turn.id))
+            for message_id in turn.message_ids
+        ]
+        async with self._engine.begin() as connection:
+            held = await hold(connection, turn.conversation_id, self._clock.now())
+            if await held.existing([key]):
+                return False
+            await held.append([*events, NewEvent(key, ending)])
+        return True
+
+    def _next_turn(self, conversation_id: str, latest: Turn | None, messages: Sequence[InboundMessage]) -> Turn:
+        ordinal = 1 if latest is None else latest.ordinal + 1
+        return Turn(
+            id=self._ids.derive(conversation_id, "turn", ordinal),
+            conversation_id=conversation_id,
+            ordinal=ordinal,
+            actor_id=messages[0].actor_id,
+            source=messages[0].source,
+            message_ids=tuple(message.id for message in messages),
+        )
+
+    def _from_bosun(self, turn: Turn, kind: VisibleKind, text: str) -> VisibleMessage:
+        return VisibleMessage(
+            message_id=self._ids.derive(turn.id, "message", 1),
+            role="assistant",
+            kind=kind,
+            author_id="bosun",
+            author=NAME,
+            source=turn.source,
+            text=text,
+            turn_id=turn.id,
+        )

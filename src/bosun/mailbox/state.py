@@ -1,0 +1,67 @@
+"""What a mailbox holds, as data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from bosun.log.messages import InboundMessage
+
+MailboxStatus: TypeAlias = Literal["idle", "pending", "running", "paused"]
+
+
+@dataclass(frozen=True)
+class Lease:
+    """One worker's right to work on one conversation until `expires_at`.
+
+    The token is secret; whoever lacks it changes nothing.
+    """
+
+    conversation_id: str
+    token: str
+    run_id: str
+
+
+@dataclass(frozen=True)
+class LeaseState:
+    """When the holder of a lease last checked in, and when its lease ends without another check-in."""
+
+    expires_at: datetime
+    checked_in_at: datetime
+
+
+@dataclass(frozen=True)
+class MailboxState:
+    """A mailbox as anybody may see it."""
+
+    status: MailboxStatus
+    pending: tuple[InboundMessage, ...]
+    dead_letters: tuple[InboundMessage, ...]
+    lease: LeaseState | None
+    retries: int
+
+
+@dataclass(frozen=True)
+class Taken:
+    """The conversation is leased, and this is its work: the first run of messages by one actor from one source.
+
+    `exhausted` says that the work has been tried as often as it may be: it is to be dead-lettered, not tried again.
+    """
+
+    lease: Lease
+    batch: tuple[InboundMessage, ...]
+    exhausted: bool
+
+
+@dataclass(frozen=True)
+class Busy:
+    """Another worker holds the lease."""
+
+
+@dataclass(frozen=True)
+class Empty:
+    """There is nothing to do."""
+
+
+TakeResult: TypeAlias = Taken | Busy | Empty

@@ -1,0 +1,161 @@
+"""The model client: the `openai` client against any OpenAI-compatible endpoint, streaming, for every role of Bosun."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol, TypeAlias
+
+import openai
+from openai.types import CompletionUsage
+from openai.types.chat import ChatCompletionMessageParam
+
+from bosun.context.prompt import PromptMessage
+from bosun.log.events import TokenUsage
+from bosun.model.errors import RETRIED, FailureKind, ModelFailure, kind_of_status
+from bosun.model.options import ModelOptions
+from bosun.steps import Step, StepSink
+from bosun.timer import Timer
+
+Role: TypeAlias = Literal["agent", "title"]
+"""Which part of Bosun asks."""
+
+BACKOFF_SECONDS: Final = 1.0
+"""How long the agent waits before its one second try."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelRequest:
+    """One question to the model: who asks, for which conversation, and the words."""
+
+    role: Role
+    conversation_id: str
+    messages: tuple[PromptMessage, ...]
+    max_tokens: int | None = None
+    """Overrides the app's option downwards for a short job."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelAnswer:
+    """A complete answer. The text is as the model gave it, without what UTF-8 and PostgreSQL cannot hold."""
+
+    text: str
+    finish_reason: str
+    usage: TokenUsage = field(default_factory=TokenUsage)
+
+
+class Model(Protocol):
+    """Answers requests. Raises `ModelFailure`."""
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Ask, and return the whole answer."""
+        ...
+
+
+class ModelClient:
+    """Asks over HTTP.
+
+    Each request says in its headers which part of Bosun made it and for which conversation.
+    """
+
+    def __init__(self, options: ModelOptions, *, timer: Timer, steps: StepSink) -> None:
+        self._options = options
+        self._timer = timer
+        self._steps = steps
+        self._openai = openai.AsyncOpenAI(base_url=options.base_url, api_key=options.api_key, max_retries=0)
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Ask, a second time after the first failure of a kind that may pass. Raises `ModelFailure`."""
+        try:
+            return await self._ask(request)
+        except ModelFailure as failure:
+            if failure.kind not in RETRIED:
+                raise
+            logging.getLogger("bosun.model").warning("%s request is tried again after %s", request.role, failure)
+        await self._timer.sleep(BACKOFF_SECONDS)
+        return await self._ask(request)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        await self._openai.close()
+
+    async def _ask(self, request: ModelRequest) -> ModelAnswer:
+        self._emit("model.requested", request, role=request.role)
+        try:
+            answer = await self._stream(request)
+        except openai.OpenAIError as error:
+            raise _failure(error) from error
+        except (json.JSONDecodeError, UnicodeDecodeError) as error:
+            raise ModelFailure("invalid_response", f"the stream holds no JSON: {error}") from error
+        except (AttributeError, TypeError, ValueError) as error:  # the client library does not check what it parsed
+            raise ModelFailure("invalid_response", f"the stream holds something else than chunks: {error}") from error
+        self._emit("model.answered", request, role=request.role, finishReason=answer.finish_reason)
+        if answer.finish_reason == "content_filter":
+            raise ModelFailure("content_policy", "the answer ended with finish_reason content_filter")
+        return answer
+
+    async def _stream(self, request: ModelRequest) -> ModelAnswer:
+        texts: list[str] = []
+        finish_reason: str | None = None
+        usage = TokenUsage()
+        stream = await self._openai.chat.completions.create(
+            model=self._options.alias(request.role),
+            messages=[_parameter(message) for message in request.messages],
+            temperature=self._options.temperature,
+            max_tokens=request.max_tokens or self._options.max_tokens,
+            stream=True,
+            stream_options={"include_usage": True},
+            extra_headers={"x-bosun-role": request.role, "x-bosun-conversation": request.conversation_id},
+        )
+        async with stream:  # a cancelled turn closes the connection: the running request is aborted, not awaited
+            async for chunk in stream:
+                if chunk.usage is not None:
+                    usage = _usage(chunk.usage)
+                for choice in chunk.choices:
+                    texts.append(choice.delta.content or "")
+                    finish_reason = choice.finish_reason or finish_reason
+        if finish_reason is None:
+            raise ModelFailure("network", "the stream ended before the answer was complete")
+        return ModelAnswer(text=_storable("".join(texts)), finish_reason=finish_reason, usage=usage)
+
+    def _emit(self, name: str, request: ModelRequest, **fields: str) -> None:
+        self._steps.emit(Step(name, request.conversation_id, dict(fields)))
+
+
+def _parameter(message: PromptMessage) -> ChatCompletionMessageParam:
+    if message.role == "system":
+        return {"role": "system", "content": message.content}
+    if message.role == "user":
+        return {"role": "user", "content": message.content}
+    return {"role": "assistant", "content": message.content}
+
+
+def _usage(usage: CompletionUsage) -> TokenUsage:
+    details = usage.prompt_tokens_details
+    return TokenUsage(
+        input_tokens=usage.prompt_tokens,
+        output_tokens=usage.completion_tokens,
+        cached_input_tokens=(details.cached_tokens if details is not None else None) or 0,
+    )
+
+
+def _storable(text: str) -> str:
+    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
+
+
+def _failure(error: openai.OpenAIError) -> ModelFailure:
+    kind: FailureKind
+    if isinstance(error, openai.APITimeoutError):
+        kind = "timeout"
+    elif isinstance(error, openai.APIConnectionError):
+        kind = "network"
+    elif isinstance(error, openai.APIResponseValidationError):
+        kind = "invalid_response"
+    elif isinstance(error, openai.APIStatusError):
+        kind = kind_of_status(error.status_code, error.code)
+    elif isinstance(error, openai.APIError):  # an error event within a stream that had begun
+        kind = "content_policy" if error.code == "content_filter" else "server"
+    else:
+        kind = "unknown"
+    return ModelFailure(kind, f"{type(error).__name__}: {error}")

@@ -1,0 +1,50 @@
+"""The options of an app: everything that a host may decide.
+
+Each app is made from its own, and inherits nothing from another.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import timedelta
+
+from bosun.background import BackgroundRunner
+from bosun.clock import CalendarPolicy, Clock
+from bosun.context.sources import SnapshotSource
+from bosun.ids import IdSource
+from bosun.limits import Limits
+from bosun.mailbox.queue import ConversationQueue
+from bosun.model.options import ModelOptions
+from bosun.steps import StepSink
+from bosun.timer import Timer
+
+__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "ModelOptions"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BosunOptions:
+    """What `create_app` is given. A seam that is None has its production default."""
+
+    postgres_url: str
+    redis_url: str
+    model: ModelOptions
+    limits: Limits = field(default_factory=Limits)
+    plugins: tuple[str, ...] = ()
+    """Names of `bosun.plugins`; nothing of a plugin that is not named is imported."""
+    calendar: CalendarPolicy = field(default_factory=CalendarPolicy)
+    stale_after: timedelta = timedelta(days=7)
+    """Account data older than this says how old it is."""
+
+    clock: Clock | None = None
+    timer: Timer | None = None
+    ids: IdSource | None = None
+    queue: ConversationQueue | None = None
+    """Default: Redis Streams."""
+    background: BackgroundRunner | None = None
+    """Default: a task group that the app awaits at shutdown.
+
+    A host that supplies one lets it finish before the app ends.
+    """
+    steps: StepSink | None = None
+    snapshot_source: SnapshotSource | None = None
+    """Default: the accounts and projects tables."""

@@ -1,0 +1,104 @@
+"""Configuration by environment: variables that begin with BOSUN_.
+
+Only the command line reads them; an app knows its options alone.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from bosun.clock import CalendarPolicy
+from bosun.limits import Limits
+from bosun.model.options import ModelOptions
+from bosun.options import BosunOptions
+
+MODEL_URL_MISSING = (
+    "BOSUN_MODEL_URL is not set: Bosun needs the base URL of an OpenAI-compatible model server. "
+    "Set it, for example: BOSUN_MODEL_URL=http://127.0.0.1:8000/v1 python -m bosun serve"
+)
+
+
+class SettingsInvalid(Exception):
+    """A variable is missing or has a value that cannot be used. The message names each."""
+
+
+class Settings(BaseSettings):
+    """What the environment says. `BOSUN_MODELS` and `BOSUN_PLUGINS` are JSON."""
+
+    model_config = SettingsConfigDict(env_prefix="BOSUN_", frozen=True, extra="ignore", protected_namespaces=())
+
+    postgres_url: str | None = None
+    """Without it, an embedded PostgreSQL keeps its data in the data directory."""
+    redis_url: str | None = None
+    """Without it, an embedded Valkey keeps its data in the data directory."""
+    data_dir: Path = Field(default_factory=lambda: default_data_dir())
+    host: str = "127.0.0.1"
+    port: int = Field(default=8080, ge=0, le=65535)
+    model_url: str | None = None
+    model_key: str = "none"
+    model: str = "bosun"
+    models: dict[str, str] = {}
+    temperature: float = Field(default=ModelOptions.temperature, ge=0, le=2)
+    max_tokens: int = Field(default=ModelOptions.max_tokens, ge=1)
+    zone: str = "UTC"
+    week_starts: str = "monday"
+    stale_after_days: float = Field(default=7, gt=0)
+    plugins: tuple[str, ...] = ()
+    turn_timeout_seconds: float = Field(default=Limits.turn_timeout_seconds, gt=0)
+    workers: int = Field(default=Limits.workers, ge=1)
+    attempts: int = Field(default=Limits.attempts, ge=1)
+    drain_seconds: float = Field(default=Limits.drain_seconds, ge=0)
+
+    def options(self, postgres_url: str, redis_url: str) -> BosunOptions:
+        """Return the options of an app on these stores. Raises `SettingsInvalid`."""
+        if not self.model_url:
+            raise SettingsInvalid(MODEL_URL_MISSING)
+        try:
+            calendar = CalendarPolicy(zone=self.zone, week_starts=self.week_starts)
+        except ValueError as error:
+            raise SettingsInvalid(f"BOSUN_ZONE or BOSUN_WEEK_STARTS: {error}") from error
+        return BosunOptions(
+            postgres_url=postgres_url,
+            redis_url=redis_url,
+            model=ModelOptions(
+                base_url=self.model_url,
+                api_key=self.model_key,
+                models=self.models,
+                default=self.model,
+                temperature=self.temperature,
+                max_tokens=self.max_tokens,
+            ),
+            limits=Limits(
+                turn_timeout_seconds=self.turn_timeout_seconds,
+                workers=self.workers,
+                attempts=self.attempts,
+                drain_seconds=self.drain_seconds,
+            ),
+            plugins=self.plugins,
+            calendar=calendar,
+            stale_after=timedelta(days=self.stale_after_days),
+        )
+
+
+def read_settings() -> Settings:
+    """Read the environment. Raises `SettingsInvalid`."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        wrong = "; ".join(f"BOSUN_{str(each['loc'][0]).upper()}: {each['msg']}" for each in error.errors())
+        raise SettingsInvalid(wrong) from error
+
+
+def default_data_dir() -> Path:
+    """Return where data is kept when BOSUN_DATA_DIR does not say.
+
+    Root's home is closed to the user that PostgreSQL then runs as, hence another place for root.
+    """
+    if os.geteuid() == 0:
+        return Path("/var/lib/bosun")
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "bosun"

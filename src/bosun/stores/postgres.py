@@ -1,0 +1,54 @@
+"""PostgreSQL: the engine, the check of its schema, and its health."""
+
+from __future__ import annotations
+
+from sqlalchemy import URL, make_url, text
+from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+
+from bosun.stores.migrations import SCHEMA_HEAD, SchemaMismatch
+
+DRIVER = "postgresql+psycopg"
+CONNECT_TIMEOUT_SECONDS = 10
+
+
+def driver_url(url: str) -> URL:
+    """Turn a libpq URL (`postgresql://user@host/db`, `postgresql://user@/db?host=/folder`) into SQLAlchemy's.
+
+    Raises `ValueError` for the URL of another database.
+    """
+    parsed = make_url(url)
+    if parsed.get_backend_name() not in ("postgresql", "postgres"):
+        raise ValueError(f"the database URL starts with {parsed.drivername!r}: Bosun needs postgresql://")
+    return parsed.set(drivername=DRIVER)
+
+
+def create_engine(url: str) -> AsyncEngine:
+    """Return an engine that has not connected yet.
+
+    A connection that broke while idle is replaced before it is used.
+    """
+    return create_async_engine(
+        driver_url(url), pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS}
+    )
+
+
+async def require_schema(engine: AsyncEngine) -> None:
+    """Raise `SchemaMismatch` unless the database has exactly the schema that this Bosun was written for."""
+    async with engine.connect() as connection:
+        try:
+            found = (await connection.execute(text("SELECT version_num FROM alembic_version"))).scalar_one_or_none()
+        except ProgrammingError:
+            found = None
+    if found != SCHEMA_HEAD:
+        raise SchemaMismatch(found)
+
+
+async def postgres_problem(engine: AsyncEngine) -> str | None:
+    """Return None when the store answers, or one line that says what is wrong and nothing of where it is."""
+    try:
+        async with engine.connect() as connection:
+            await connection.execute(text("SELECT 1"))
+    except Exception as error:  # whatever is wrong with a store is its health, not an error of the question
+        return f"not reachable ({type(error).__name__})"
+    return None

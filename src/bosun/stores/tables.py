@@ -1,0 +1,74 @@
+"""The tables, as SQLAlchemy Core describes them. The migrations make them; nothing here does.
+
+No column has a default that the server computes: each time is the app's clock's, each id derives.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlalchemy import BigInteger, Column, DateTime, Integer, MetaData, String, Table
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+
+metadata: Final = MetaData()
+
+accounts: Final = Table(
+    "accounts",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("display_name", String, nullable=False),
+    Column("plan", String, nullable=False),
+    Column("updated_at", DateTime(timezone=True), nullable=False),
+)
+
+projects: Final = Table(
+    "projects",
+    metadata,
+    Column("account_id", String, primary_key=True),
+    Column("position", Integer, primary_key=True),
+    Column("name", String, nullable=False),
+)
+
+identities: Final = Table(
+    "identities",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("display_name", String, nullable=False),
+    Column("account_id", String, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+api_tokens: Final = Table(
+    "api_tokens",
+    metadata,
+    Column("token_sha256", String, primary_key=True),
+    Column("identity_id", String, nullable=False),
+    Column("scopes", ARRAY(String), nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+conversations: Final = Table(
+    "conversations",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("account_id", String, nullable=False),
+    Column("actor_id", String, nullable=False),
+    Column("location", String, nullable=False),
+    Column("title", String, nullable=True),
+    Column("last_seq", BigInteger, nullable=False),
+    Column("history_version", Integer, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)
+
+conversation_events: Final = Table(
+    "conversation_events",
+    metadata,
+    Column("conversation_id", String, primary_key=True),
+    Column("seq", BigInteger, primary_key=True),
+    Column("history_version", Integer, nullable=False),
+    Column("schema_version", Integer, nullable=False),
+    Column("idempotency_key", String, nullable=False),
+    Column("type", String, nullable=False),
+    Column("payload", JSONB, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+)

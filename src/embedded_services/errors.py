@@ -1,0 +1,19 @@
+"""What callers catch when a service cannot be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+class ServiceError(Exception):
+    """A service could not be prepared, started or stopped. The message says what, why, and what to do."""
+
+
+class BinariesMissing(ServiceError):
+    """A server's program is not installed, or is installed and cannot be executed."""
+
+
+def describe(failure: str, *, cure: str, log: Sequence[str] = ()) -> str:
+    """Word one failure: what happened, the end of the server's own log, and what to do next."""
+    shown = ["", "The end of its log:", *(f"  {line}" for line in log)] if log else []
+    return "\n".join([failure, *shown, *([""] if shown else []), cure])

@@ -1,0 +1,35 @@
+"""Plugins are composed by name, contracts follow the composition."""
+
+from __future__ import annotations
+
+import pytest
+
+from bosun.contracts import contract_versions
+from bosun.limits import Limits
+from bosun.plugins import PluginUnknown
+
+
+def test_the_contracts_of_an_app_without_plugins() -> None:
+    """What cases and recordings declare."""
+    assert contract_versions(()) == {
+        "context.account": 1,
+        "context.actor": 1,
+        "context.time": 1,
+        "output.reply": 1,
+        "steps": 1,
+    }
+
+
+def test_a_plugin_that_does_not_exist_is_named_with_its_nearest() -> None:
+    """The message is all that the user sees."""
+    known = ("automations", "memory")
+    assert str(PluginUnknown("memroy", known)) == "there is no plugin 'memroy'; did you mean memory?"
+    with pytest.raises(PluginUnknown, match="no plugin 'memroy'"):
+        contract_versions(("memroy",))
+
+
+@pytest.mark.parametrize("name", ["turn_timeout_seconds", "workers", "attempts"])
+def test_a_limit_of_zero_is_refused_by_name(name: str) -> None:
+    """It would bound everything away."""
+    with pytest.raises(ValueError, match=f"limit {name} is 0"):
+        Limits(**{name: 0})

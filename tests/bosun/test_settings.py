@@ -1,0 +1,69 @@
+"""The environment of the command line, read in a process of its own as the command does."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys
+from bosun.settings import SettingsInvalid, read_settings
+try:
+    settings = read_settings()
+    options = settings.options("postgresql:///x", "unix:///y")
+except SettingsInvalid as error:
+    sys.exit(str(error))
+model, limits = options.model, options.limits
+print((str(settings.data_dir), model.base_url, model.alias("title"), model.alias("agent")))
+print((options.calendar.zone, limits.workers, limits.turn_timeout_seconds))
+"""
+
+
+def run(**variables: str) -> subprocess.CompletedProcess[str]:
+    """Read an environment that holds these BOSUN_ variables and no others."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("BOSUN_")}
+    environment = {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(part for part in sys.path if part),
+        **{f"BOSUN_{name}": value for name, value in variables.items()},
+    }
+    return subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
+
+
+def test_the_options_are_what_the_environment_says() -> None:
+    """Defaults stay where it says nothing."""
+    done = run(
+        MODEL_URL="http://127.0.0.1:9/v1",
+        MODELS='{"title": "small"}',
+        ZONE="Europe/Vienna",
+        WORKERS="2",
+        DATA_DIR="/srv/bosun",
+    )
+    assert [ast.literal_eval(line) for line in done.stdout.splitlines()] == [
+        ("/srv/bosun", "http://127.0.0.1:9/v1", "small", "bosun"),
+        ("Europe/Vienna", 2, 600.0),
+    ], done.stderr
+
+
+def test_without_a_model_the_sentence_says_what_to_set() -> None:
+    """Nobody should have to look it up."""
+    done = run()
+    assert done.returncode == 1
+    assert "BOSUN_MODEL_URL is not set" in done.stderr and "python -m bosun serve" in done.stderr
+
+
+@pytest.mark.parametrize(("name", "value"), [("PORT", "high"), ("WORKERS", "0"), ("MAX_TOKENS", "-1")])
+def test_a_value_that_cannot_be_is_named(name: str, value: str) -> None:
+    """By its variable."""
+    done = run(**{name: value})
+    assert done.returncode == 1 and f"BOSUN_{name}: Input should be" in done.stderr
+
+
+def test_a_zone_that_does_not_exist_is_named() -> None:
+    """By its variable, too."""
+    done = run(MODEL_URL="http://127.0.0.1:9/v1", ZONE="Mars/Olympus")
+    assert done.returncode == 1 and "BOSUN_ZONE" in done.stderr

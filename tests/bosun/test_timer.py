@@ -1,0 +1,112 @@
+"""Deadlines go by the timer that is given, and leave nothing running."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from bosun.timer import DeadlinePassed, Overtaken, ahead_of, within
+
+pytestmark = pytest.mark.asyncio
+
+
+class HandTimer:
+    """A timer whose time passes when a test says so."""
+
+    def __init__(self) -> None:
+        self.asked: list[float] = []
+        self.passed = asyncio.Event()
+
+    def monotonic(self) -> float:
+        """Stand still."""
+        return 0.0
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for the test."""
+        self.asked.append(seconds)
+        await self.passed.wait()
+
+
+async def test_work_that_is_done_in_time_gives_its_result() -> None:
+    """The deadline's own wait ends with it."""
+    before = asyncio.all_tasks()
+
+    async def work() -> str:
+        return "done"
+
+    assert await within(HandTimer(), 5, work()) == "done"
+    assert asyncio.all_tasks() == before
+
+
+async def test_work_past_its_deadline_has_ended_when_the_error_arrives() -> None:
+    """Not merely been asked to end."""
+    timer = HandTimer()
+    ended = []
+
+    async def work() -> None:
+        timer.passed.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    with pytest.raises(DeadlinePassed, match="not done after 5 s"):
+        await within(timer, 5, work())
+    assert (timer.asked, ended) == ([5], [True])
+
+
+async def test_the_error_of_the_work_is_the_callers() -> None:
+    """A failure is never taken for a deadline."""
+
+    async def work() -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        await within(HandTimer(), 5, work())
+
+
+async def test_cancelling_the_caller_cancels_the_work() -> None:
+    """Cancellation is part of the contract: nothing is left behind."""
+    started = asyncio.Event()
+    ended = []
+
+    async def work() -> None:
+        started.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(True)
+
+    caller = asyncio.create_task(within(HandTimer(), 5, work()))
+    await started.wait()
+    caller.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await caller
+    assert ended == [True]
+
+
+async def test_a_rival_that_fails_is_no_overtaking() -> None:
+    """Its error is the caller's, too."""
+
+    async def rival() -> None:
+        raise RuntimeError("rival")
+
+    async def work() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(RuntimeError, match="rival"):
+        await ahead_of(rival(), work())
+
+
+async def test_a_rival_that_ends_first_overtakes() -> None:
+    """A lost lease ends the work."""
+
+    async def rival() -> None:
+        return None
+
+    async def work() -> None:
+        await asyncio.Event().wait()
+
+    with pytest.raises(Overtaken):
+        await ahead_of(rival(), work())

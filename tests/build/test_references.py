@@ -1,0 +1,103 @@
+"""What a case and its binding name is found, with its line; what is wrong in them harms nobody."""
+
+from __future__ import annotations
+
+import pytest
+from seatrial_build.core.binding import Binding, read_binding
+from seatrial_build.core.references import CaseReferences, Reference, path_of, read_references, recording_of
+from seatrial_build.rules.read_yaml import read_yaml
+
+CASE = b"""\
+purpose: P
+agent:
+  plugins: [memory,
+            web]
+snapshot: fixtures/accounts/standard.yaml
+turns:
+  - send: {web_message: hi}
+recorded_history: fixtures/conversations/planning.json
+"""
+
+BINDING = b"""\
+binding: bosun_binding.binding:BosunBinding
+root: evals
+default: {plugins: [memory]}
+plugins: {memory: bosun.plugins.memory, web: bosun.plugins.web}
+plugin_gates: {memory: ["//tests:memory"], web: ["//tests:web", "//tests:http"]}
+"""
+
+UNREADABLE = [
+    b"",
+    b"\xff\xfe",
+    b"a: [",
+    b"a: b: c",
+    b"- 1\n- 2",
+    b"just a word",
+    b"a: &x [*x]",
+    b"agent: {plugins: memory}\nsnapshot: [a]",
+    b"agent: memory\nsnapshot:",
+    b"[" * 5000,
+]
+
+
+def test_plugins_and_files_are_found_with_their_lines() -> None:
+    found = read_references(read_yaml(CASE))
+    assert found.files == (
+        Reference("snapshot", "fixtures/accounts/standard.yaml", 5),
+        Reference("recorded_history", "fixtures/conversations/planning.json", 8),
+    )
+    assert found.plugins == (Reference("agent.plugins", "memory", 3), Reference("agent.plugins", "web", 4))
+
+
+def test_a_case_that_names_no_plugins_leaves_them_to_the_binding() -> None:
+    assert read_references(read_yaml(b"purpose: P")).plugin_names is None
+    assert read_references(read_yaml(b"agent: {plugins: []}")).plugin_names == ()
+
+
+@pytest.mark.parametrize("content", UNREADABLE)
+def test_a_case_that_cannot_be_read_refers_to_nothing(content: bytes) -> None:
+    found = read_references(read_yaml(content))
+    assert found.files == ()
+    assert not found.plugins
+
+
+@pytest.mark.parametrize("content", [content for content in UNREADABLE if b"agent" not in content])
+def test_a_binding_that_cannot_be_read_names_nothing(content: bytes) -> None:
+    assert read_binding(read_yaml(content)) == Binding()
+
+
+def test_a_composition_brings_its_modules_and_its_gates() -> None:
+    binding = read_binding(read_yaml(BINDING))
+    assert binding.module == "bosun_binding.binding"
+    assert binding.root == "evals"
+    assert binding.modules_of(None) == ("bosun.plugins.memory",)
+    assert binding.gates_of(None) == ("//tests:memory",)
+    assert binding.modules_of(("web", "unknown")) == ("bosun.plugins.web",)
+    assert binding.gates_of(("web",)) == ("//tests:web", "//tests:http")
+    assert binding.modules_of(()) == ()
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        ("fixtures/a.yaml", "evals/fixtures/a.yaml"),
+        ("./fixtures/../b.yaml", "evals/b.yaml"),
+        ("../src/a.py", "src/a.py"),
+        ("../../etc/passwd", None),
+        ("/etc/passwd", None),
+        ("..", None),
+        ("fixtures/*.yaml", None),
+        ("!fixtures/a.yaml", None),
+    ],
+)
+def test_files_are_relative_to_the_bindings_root_and_inside_the_repository(value: str, path: str | None) -> None:
+    assert path_of(Reference("snapshot", value, 1), "evals") == path
+
+
+def test_the_recording_lies_beside_its_case() -> None:
+    assert recording_of("evals/integration/recall.yaml") == "evals/integration/recall.recording.json"
+    assert recording_of("evals/v1.2.yaml") == "evals/v1.2.recording.json"
+
+
+def test_nothing_named_is_the_same_as_nothing_read() -> None:
+    assert read_references(None) == CaseReferences()
