@@ -91,8 +91,7 @@ class BosunAgent:
             for message in messages:
                 await self._log.accept_message(conversation_id, message)
             turn = await self._log.start_turn(conversation_id, messages)
-            if exchange.reply is not None:
-                await self._log.commit_reply(turn, exchange.reply.text)
+            await self._log.commit_reply(turn, exchange.reply.text)
         return conversation_id
 
     def pending(self) -> tuple[str, ...]:
