@@ -42,9 +42,7 @@ def mount(source: str, target: str, kind: str | None, flags: int, options: str |
 def prctl(option: int, value: int, pointer: object = None) -> None:
     # Whole registers: the kernel refuses arguments that are not zero where they should be.
     nothing = ctypes.c_ulong(0)
-    _checked(
-        _libc.prctl(option, ctypes.c_ulong(value), nothing if pointer is None else pointer, nothing, nothing)
-    )
+    _checked(_libc.prctl(option, ctypes.c_ulong(value), nothing if pointer is None else pointer, nothing, nothing))
 
 
 def die_with_parent(death_signal: int) -> None:
@@ -95,6 +93,4 @@ def _filter(machine: str) -> bytes:
     for place, (code, operand, true, false) in enumerate(steps):
         jumps = [0 if goal is None else ends[goal] - place - 1 for goal in (true, false)]
         packed += struct.pack("HBBI", code, jumps[0], jumps[1], operand)
-    return packed + b"".join(
-        struct.pack("HBBI", answer, 0, 0, end) for end in (refuse_family, refuse_call, allow)
-    )
+    return packed + b"".join(struct.pack("HBBI", answer, 0, 0, end) for end in (refuse_family, refuse_call, allow))

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from seal import Call
 
 NAMESPACES = ["user", "net", "mount", "pid", "ipc"]
-NOBODY = (
-    65534  # PostgreSQL wants a user with a name, and this one has an entry in /etc/passwd nearly everywhere
-)
+NOBODY = 65534  # PostgreSQL wants a user with a name, and this one has an entry in /etc/passwd nearly everywhere
 
 
 class Refused(OSError):
@@ -91,9 +89,7 @@ def run_sealed(call: Call, tried: list[str]) -> int:
     return inside.attend(first, lambda number: os.kill(first, number))
 
 
-def _be_first(
-    call: Call, tried: list[str], sockets: list[str], user: int, pipes: tuple[int, int], mask: Any
-) -> int:
+def _be_first(call: Call, tried: list[str], sockets: list[str], user: int, pipes: tuple[int, int], mask: Any) -> int:
     report_in, leave_out = pipes
     try:
         keep = [os.getcwd(), os.path.dirname(call.proof), os.environ.get("TMPDIR", "/tmp")]

@@ -11,7 +11,8 @@ import struct
 
 TYPE_CHECKING = False  # importing `typing` would take as long as the seal itself
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from collections.abc import Callable
+    from typing import Any
 
     Probe = dict[str, Any]
 
@@ -31,9 +32,7 @@ def run_probes() -> list[Probe]:
     done = [
         _probe("network interfaces that are up", "lo", _interfaces_up, ("lo",)),
         _probe("TCP connection over 127.0.0.1", "connected", _loopback, ("connected",)),
-        _outside(
-            "TCP connection to 192.0.2.1 port 80", _socket.AF_INET, _socket.SOCK_STREAM, OUTSIDE, _UNREACHABLE
-        ),
+        _outside("TCP connection to 192.0.2.1 port 80", _socket.AF_INET, _socket.SOCK_STREAM, OUTSIDE, _UNREACHABLE),
         _outside(
             "TCP connection to 2001:db8::1 port 80",
             _socket.AF_INET6,
@@ -67,9 +66,7 @@ def _probe(what: str, expected: str, look: Callable[[], str], accepted: tuple[st
     return {"what": what, "expected": expected, "seen": seen, "ok": seen in accepted}
 
 
-def _outside(
-    what: str, family: int, kind: int, address: tuple[str, int] | None, accepted: tuple[str, ...]
-) -> Probe:
+def _outside(what: str, family: int, kind: int, address: tuple[str, int] | None, accepted: tuple[str, ...]) -> Probe:
     def reach() -> str:
         connection = _socket.socket(family, kind, 0)
         try:

@@ -14,9 +14,7 @@ HIDDEN_SOCKETS = (
     "anywhere when the seal began. One that the host binds elsewhere afterwards, such as in /tmp, can "
     "be reached."
 )
-OPEN_SOCKETS = (
-    "Unix sockets with a path are not hidden by this policy: all of this file system's can be reached."
-)
+OPEN_SOCKETS = "Unix sockets with a path are not hidden by this policy: all of this file system's can be reached."
 
 
 def encode(value: Any) -> str:

@@ -57,9 +57,7 @@ class Call:
             else:
                 values[name] = arguments.pop(0)
         self.argv = arguments[1:]
-        missing = [
-            name for name in ("--policy", "--proof", "--record-dir", "--address") if name not in values
-        ]
+        missing = [name for name in ("--policy", "--proof", "--record-dir", "--address") if name not in values]
         if missing or not self.argv:
             refuse(f"missing: {', '.join(missing) or 'the command after --'}")
         self.policy, self.address = values["--policy"], values["--address"]
@@ -71,9 +69,7 @@ class Call:
             refuse(f"the policy '{self.policy}' is none of: {', '.join(POLICIES)}")
         for path in self.kept_sockets:
             if not os.path.exists(path):
-                refuse(
-                    f"the socket to keep, '{path}', does not exist; name its directory if it is still to come"
-                )
+                refuse(f"the socket to keep, '{path}', does not exist; name its directory if it is still to come")
         self.environment = {**os.environ, "SEATRIAL_SEAL_PROOF": self.proof}
 
 
@@ -95,9 +91,7 @@ def run(call: Call) -> int:
             proof.say(f"seal: OFF. {call.address} runs with the network in reach.\n")
             proof.write(
                 call.proof,
-                proof.encode(
-                    {"policy": "off", "sealed": False, "reachable_unix_sockets_note": proof.OPEN_SOCKETS}
-                ),
+                proof.encode({"policy": "off", "sealed": False, "reachable_unix_sockets_note": proof.OPEN_SOCKETS}),
             )
             from inside import execute
         else:

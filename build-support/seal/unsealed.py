@@ -21,9 +21,7 @@ INHERITED = (
     "The policy 'inherited' is for a place whose network is cut off already. Start the container with "
     "`--network none`, or use the policy 'required'."
 )
-NO_USER_NAMESPACES = (
-    "User namespaces are switched off here. As root, run: sysctl -w user.max_user_namespaces=15000"
-)
+NO_USER_NAMESPACES = "User namespaces are switched off here. As root, run: sysctl -w user.max_user_namespaces=15000"
 LIMIT = (
     "A limit on namespaces is reached. As root, look at `sysctl user` and raise the max_*_namespaces "
     "that is too small, for example: sysctl -w user.max_net_namespaces=15000"

@@ -55,9 +55,7 @@ def _below(paths: list[str], hidden: list[str]) -> list[str]:
     """Those of `paths` that a hidden directory would hide, resolved, the outer ones alone and in order."""
     found: list[str] = []
     for path in sorted({os.path.realpath(path) for path in paths if os.path.exists(path)}):
-        if any(path.startswith(root + "/") for root in hidden) and not any(
-            path.startswith(f + "/") for f in found
-        ):
+        if any(path.startswith(root + "/") for root in hidden) and not any(path.startswith(f + "/") for f in found):
             found.append(path)
     return found
 

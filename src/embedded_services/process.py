@@ -37,7 +37,7 @@ class Account:
 
 
 def die_with_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
-    """Make a `preexec_fn` that binds the new process to the forking thread, or None where the system has no such thing."""
+    """Make a `preexec_fn` that binds the new process to the forking thread; None where that does not exist."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
@@ -130,7 +130,7 @@ class ServerProcess:
             describe(
                 f"{self._name} did not stop within {seconds:g} s of {stop_signal.name} and was killed.",
                 log=self.log(),
-                cure="Its data is recovered at the next start. If this repeats, look at the log above for what it waited for.",
+                cure="Its data is recovered at the next start. If this repeats, see above what it waited for.",
             )
         )
 
@@ -165,7 +165,7 @@ class ServerProcess:
                 stderr=subprocess.STDOUT,
                 env=environment,
                 start_new_session=True,
-                preexec_fn=die_with_parent(death_signal),  # noqa: PLW1509 - it calls the system only
+                preexec_fn=die_with_parent(death_signal),
                 pass_fds=held_descriptors,
                 user=account.uid if account else None,
                 group=account.gid if account else None,
@@ -192,17 +192,13 @@ class ServerProcess:
         if self._refusal is not None:
             return describe(
                 f"{self._name} could not be started: {self._refusal}",
-                cure="Check that its program may be executed here, and that switching users is allowed if this is root.",
+                cure="Check that its program may be executed here, and that root may switch users here.",
             )
         log = self.log()
         text = "\n".join(log)
-        cure = next(
-            (cure for sign, cure in cures.items() if sign in text), "The log above says what to change."
-        )
+        cure = next((cure for sign, cure in cures.items() if sign in text), "The log above says what to change.")
         if not settled:
-            return describe(
-                f"{self._name} was not ready within {seconds:g} s and was killed.", log=log, cure=cure
-            )
+            return describe(f"{self._name} was not ready within {seconds:g} s and was killed.", log=log, cure=cure)
         status = self._process.returncode if self._process is not None else None
         ended = f"by signal {-status}" if status is not None and status < 0 else f"with status {status}"
         return describe(f"{self._name} ended {ended} before it was ready.", log=log, cure=cure)

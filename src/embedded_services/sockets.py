@@ -19,7 +19,7 @@ def require_short(path: Path) -> Path:
         raise ServiceError(
             describe(
                 f"The socket path '{absolute}' is {length} bytes long; the system's limit is {LONGEST_PATH_BYTES}.",
-                cure="Choose a shorter directory for the socket, such as a fresh one made by tempfile.mkdtemp(dir='/tmp').",
+                cure="Choose a shorter directory for the socket, such as one made by tempfile.mkdtemp(dir='/tmp').",
             )
         )
     return absolute

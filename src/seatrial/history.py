@@ -24,10 +24,15 @@ def reply(text: str) -> HistoryReply:
 
 @dataclass(frozen=True)
 class Exchange:
-    """One earlier turn: what people wrote, and the answer if there was one."""
+    """One earlier turn: what people wrote, and the answer."""
 
     messages: tuple[WebMessage, ...]
-    reply: HistoryReply | None
+    reply: HistoryReply
+
+    @property
+    def items(self) -> tuple[HistoryItem, ...]:
+        """The turn as history items again."""
+        return (*self.messages, self.reply)
 
 
 def exchanges(items: tuple[HistoryItem, ...]) -> tuple[Exchange, ...]:

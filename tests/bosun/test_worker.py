@@ -1,4 +1,4 @@
-"""The worker's rules about work that is done, busy, failing or interrupted. Turns are only counted: no model is asked."""
+"""The worker's rules about work that is done, busy, failing or interrupted. No model is asked: turns are counted."""
 
 from __future__ import annotations
 

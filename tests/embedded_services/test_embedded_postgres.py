@@ -28,9 +28,7 @@ def show(server: Postgres, *names: str) -> list[str]:
 
 
 def test_the_version_is_what_the_server_says_of_itself(postgres: Postgres) -> None:
-    said = subprocess.run(
-        [postgres_program("postgres"), "--version"], check=True, capture_output=True, text=True
-    )
+    said = subprocess.run([postgres_program("postgres"), "--version"], check=True, capture_output=True, text=True)
     assert said.stdout.split()[-1] == server_version()
     assert show(postgres, "server_version") == [server_version()]
 
@@ -100,16 +98,12 @@ def test_a_socket_directory_may_have_any_name_without_a_comma(place: Path, clust
             assert connection.info.dbname == "template1"
 
 
-def test_a_socket_directory_with_a_comma_is_refused_since_no_client_could_name_it(
-    place: Path, cluster: Path
-) -> None:
+def test_a_socket_directory_with_a_comma_is_refused_since_no_client_could_name_it(place: Path, cluster: Path) -> None:
     with pytest.raises(ServiceError, match="it contains a comma"):
         Postgres.start(cluster, place / "a,b", durable=False)
 
 
-def test_stop_may_be_called_again_and_after_the_server_was_killed(
-    place: Path, cluster: Path, watch: Watch
-) -> None:
+def test_stop_may_be_called_again_and_after_the_server_was_killed(place: Path, cluster: Path, watch: Watch) -> None:
     server = Postgres.start(cluster, place / "sockets", durable=False)
     left = watch(server.pid)
     os.kill(server.pid, signal.SIGKILL)
@@ -119,9 +113,7 @@ def test_stop_may_be_called_again_and_after_the_server_was_killed(
     assert list((place / "sockets").iterdir()) == []
 
 
-def test_stopping_a_killed_server_leaves_the_socket_of_the_next_one(
-    place: Path, cluster: Path, watch: Watch
-) -> None:
+def test_stopping_a_killed_server_leaves_the_socket_of_the_next_one(place: Path, cluster: Path, watch: Watch) -> None:
     first = Postgres.start(cluster, place / "sockets", durable=False)
     left = watch(first.pid)
     os.kill(first.pid, signal.SIGKILL)
@@ -134,9 +126,7 @@ def test_stopping_a_killed_server_leaves_the_socket_of_the_next_one(
 
 def test_a_server_outlives_the_thread_that_started_it(place: Path, cluster: Path, watch: Watch) -> None:
     started: list[Postgres] = []
-    thread = threading.Thread(
-        target=lambda: started.append(Postgres.start(cluster, place / "sockets", durable=False))
-    )
+    thread = threading.Thread(target=lambda: started.append(Postgres.start(cluster, place / "sockets", durable=False)))
     thread.start()
     thread.join()
     with started[0] as server:
@@ -150,9 +140,7 @@ def test_a_socket_path_of_107_bytes_works_and_one_of_108_is_refused(place: Path,
     with Postgres.start(cluster, place / ("d" * room), durable=False) as server:
         assert show(server, "fsync") == ["off"]
     too_long = place / ("d" * (room + 1))
-    with pytest.raises(
-        ServiceError, match=r"is 108 bytes long; the system's limit is 107(.|\n)*Choose a shorter"
-    ):
+    with pytest.raises(ServiceError, match=r"is 108 bytes long; the system's limit is 107(.|\n)*Choose a shorter"):
         Postgres.start(cluster, too_long, durable=False)
     assert not too_long.exists()
 
@@ -169,9 +157,7 @@ def test_a_directory_that_is_no_cluster_is_named(place: Path) -> None:
         Postgres.start(place, place / "sockets", durable=False)
 
 
-def test_a_running_cluster_is_not_served_twice_and_goes_on(
-    place: Path, cluster: Path, postgres: Postgres
-) -> None:
+def test_a_running_cluster_is_not_served_twice_and_goes_on(place: Path, cluster: Path, postgres: Postgres) -> None:
     with pytest.raises(ServiceError, match=rf"PID {postgres.pid}(.|\n)*already running: stop the server"):
         Postgres.start(cluster, place / "other", durable=False)
     assert show(postgres, "fsync") == ["off"]
@@ -192,7 +178,7 @@ def test_a_server_that_refuses_to_start_is_reported_with_its_own_words(place: Pa
     with (cluster / "postgresql.conf").open("a") as settings:
         settings.write("no_such_setting = 1\n")
     with pytest.raises(
-        ServiceError, match='ended with status 1(.|\n)*unrecognized configuration parameter "no_such_setting"'
+        ServiceError, match=r'ended with status 1(.|\n)*unrecognized configuration parameter "no_such_setting"'
     ):
         Postgres.start(cluster, place / "sockets", durable=False)
     assert list((place / "sockets").iterdir()) == []

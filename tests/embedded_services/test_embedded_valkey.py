@@ -41,9 +41,7 @@ def test_no_descriptor_stays_open(place: Path) -> None:
     assert len(os.listdir("/proc/self/fd")) == before
 
 
-def test_a_durable_server_flushes_every_write_and_still_has_it_after_a_kill(
-    place: Path, watch: Watch
-) -> None:
+def test_a_durable_server_flushes_every_write_and_still_has_it_after_a_kill(place: Path, watch: Watch) -> None:
     server = Valkey.start(place / "data", place / "socket", durable=True)
     assert settings(server, "appendonly", "appendfsync", "save") == ["yes", "always", ""]
     with redis.Redis.from_url(server.url) as client:
@@ -111,6 +109,6 @@ def test_a_server_that_refuses_to_start_is_reported_with_its_own_words(place: Pa
         client.set("key", "value")
     (log,) = (place / "data").glob("appendonlydir/*.incr.aof")
     log.write_bytes(b"*3\r\n$3\r\nSET\r\nnonsense" + log.read_bytes())
-    with pytest.raises(ServiceError, match="Bad file format(.|\n)*valkey-check-aof"):
+    with pytest.raises(ServiceError, match=r"Bad file format(.|\n)*valkey-check-aof"):
         Valkey.start(place / "data", place / "socket", durable=True)
     assert not (place / "socket").exists()

@@ -108,7 +108,5 @@ def test_a_server_that_ignores_the_request_to_stop_is_killed_and_said_so(watch: 
 
 
 def test_a_missing_program_is_an_error_of_the_service() -> None:
-    with pytest.raises(ServiceError, match="Absent could not be started: .*'/nonexistent'"):
-        ServerProcess.start(
-            "Absent", ["/nonexistent"], ready_line="", death_signal=signal.SIGKILL, environment={}
-        )
+    with pytest.raises(ServiceError, match=r"Absent could not be started: .*'/nonexistent'"):
+        ServerProcess.start("Absent", ["/nonexistent"], ready_line="", death_signal=signal.SIGKILL, environment={})

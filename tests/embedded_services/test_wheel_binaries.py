@@ -55,9 +55,7 @@ def test_a_program_that_is_not_in_the_wheel_is_named(service: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize("service", ["postgres", "valkey"])
-def test_a_program_without_its_permission_is_named_with_the_command_that_gives_it(
-    service: str, tmp_path: Path
-) -> None:
+def test_a_program_without_its_permission_is_named_with_the_command_that_gives_it(service: str, tmp_path: Path) -> None:
     program = tmp_path / "wheels" / PROGRAMS[service]
     program.parent.mkdir(parents=True)
     (tmp_path / "wheels" / PROGRAMS[service].split("/")[0] / "__init__.py").touch()

@@ -41,9 +41,7 @@ def limit(kind: str) -> Callable[[list[str]], list[str]]:
 
 
 def test_the_proof_is_there_before_the_command_and_says_what_was_probed(seal: Any) -> None:
-    done = seal.python(
-        "import json, os; print(json.dumps(json.load(open(os.environ['SEATRIAL_SEAL_PROOF']))))"
-    )
+    done = seal.python("import json, os; print(json.dumps(json.load(open(os.environ['SEATRIAL_SEAL_PROOF']))))")
     assert json.loads(done.output) == done.proof
     assert (done.proof["policy"], done.proof["sealed"]) == ("required", True)
     assert done.proof["namespaces"] == ["user", "net", "mount", "pid", "ipc"]
@@ -83,9 +81,7 @@ def test_where_a_namespace_is_refused_nothing_runs_and_the_record_says_what_to_d
     record = done.record
     assert (record["format"], record["address"], record["verdict"]) == (1, "tests//case.yaml", "unsealed")
     assert "ENOSPC: No space left on device" in record["reason"]
-    assert ("sysctl -w user.max_user_namespaces=15000" if kind == "user" else "max_*_namespaces") in record[
-        "cure"
-    ]
+    assert ("sysctl -w user.max_user_namespaces=15000" if kind == "user" else "max_*_namespaces") in record["cure"]
     assert (record["seal"]["policy"], record["seal"]["sealed"]) == ("required", False)
     assert record["seal"]["tried"][-1] in record["reason"]
     assert record["reason"] in done.errors and record["cure"] in done.errors

@@ -98,9 +98,7 @@ def test_a_descriptor_of_the_callers_is_closed(seal: Any) -> None:
     ours, theirs = socket.socketpair()
     with ours, theirs:
         done = seal.python(
-            "import os, sys\n"
-            "try: os.write(int(sys.argv[1]), b'out')\n"
-            "except OSError as error: print(error.strerror)\n",
+            "import os, sys\ntry: os.write(int(sys.argv[1]), b'out')\nexcept OSError as error: print(error.strerror)\n",
             str(theirs.fileno()),
             pass_fds=(theirs.fileno(),),
         )
@@ -182,9 +180,7 @@ def test_the_command_cannot_take_a_cover_off_or_go_back_out(seal: Any, listening
     assert done.output == "-1\n-1\n-1\n['0000000000000000', '1']\n"
 
 
-def test_a_command_that_makes_namespaces_of_its_own_does_not_uncover_anything(
-    seal: Any, listening: Path
-) -> None:
+def test_a_command_that_makes_namespaces_of_its_own_does_not_uncover_anything(seal: Any, listening: Path) -> None:
     kernel = Path(__file__).parents[2] / "build-support" / "seal"
     done = seal.python(
         "import sys, os, ctypes; sys.path.insert(0, sys.argv[2]); import kernel\n"

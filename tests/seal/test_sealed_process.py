@@ -34,9 +34,7 @@ def test_death_by_a_signal_is_128_and_its_number(seal: Any, name: str) -> None:
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
 @pytest.mark.parametrize("whole_group", [False, True])
-def test_a_signal_to_the_shim_reaches_the_command(
-    seal: Any, number: signal.Signals, whole_group: bool
-) -> None:
+def test_a_signal_to_the_shim_reaches_the_command(seal: Any, number: signal.Signals, whole_group: bool) -> None:
     waiting = (
         f"import signal, sys; signal.pthread_sigmask(signal.SIG_BLOCK, [{number}])\n"
         "print('ready', flush=True)\n"
@@ -76,12 +74,9 @@ def test_a_command_that_ends_takes_all_that_it_started_with_it(seal: Any) -> Non
     assert (done.output, done.status) == ("started\n", 0)
 
 
-def test_standard_input_directory_environment_and_arguments_are_the_callers(
-    seal: Any, tmp_path: Path
-) -> None:
+def test_standard_input_directory_environment_and_arguments_are_the_callers(seal: Any, tmp_path: Path) -> None:
     done = seal.python(
-        "import os, sys\n"
-        "print(sys.stdin.read(), os.getcwd(), os.environ['HOME'], os.environ['MINE'], sys.argv[1:])",
+        "import os, sys\nprint(sys.stdin.read(), os.getcwd(), os.environ['HOME'], os.environ['MINE'], sys.argv[1:])",
         "--policy",
         "--",
         "ä b",
@@ -99,8 +94,7 @@ def test_signals_are_as_a_program_expects_them(seal: Any) -> None:
 
 def test_the_command_is_nobody_alone_in_its_own_process_table(seal: Any) -> None:
     done = seal.python(
-        "import os\n"
-        "print(os.getuid(), os.getgid(), sorted(int(n) for n in os.listdir('/proc') if n.isdigit()))"
+        "import os\nprint(os.getuid(), os.getgid(), sorted(int(n) for n in os.listdir('/proc') if n.isdigit()))"
     )
     assert done.output == "65534 65534 [1, 2]\n"
 

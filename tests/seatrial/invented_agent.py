@@ -96,8 +96,7 @@ class InventedAgent:
     async def load_history(self, turns: tuple[Exchange, ...], *, conversation_id: str | None, key: str) -> str:
         for turn in turns:
             self._said += [("person", message.text) for message in turn.messages]
-            if turn.reply is not None:
-                self._said.append(("agent", turn.reply.text))
+            self._said.append(("agent", turn.reply.text))
         return "only"
 
     def pending(self) -> tuple[str, ...]:

@@ -85,7 +85,7 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
     for number, words in enumerate(case.words.turns, start=1):
         inputs = [web_message(send.web_message, author=send.author) for send in words.send]
         if conversation is None:
-            history = tuple(item for turn in case.history for item in (*turn.messages, turn.reply) if item is not None)
+            history = [item for turn in case.history for item in turn.items]
             conversation = await trial.run(inputs, history=history)
         else:
             conversation = await conversation.continue_(inputs)

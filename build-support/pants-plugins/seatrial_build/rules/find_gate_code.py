@@ -85,7 +85,10 @@ def _support_modules(path: str, owners: OwnersByPath) -> list[Address]:
 
 @dataclass(frozen=True)
 class ReadFilesRequest:
+    """Ask who owns what these globs find: as text that is looked at, or as code that is followed."""
+
     globs: tuple[str, ...]
+    as_code: bool = False
 
 
 @dataclass(frozen=True)
@@ -100,8 +103,12 @@ class ReadFiles:
 async def find_read_files(request: ReadFilesRequest, owners: OwnersByPath) -> ReadFiles:
     paths = await Get(Paths, PathGlobs(request.globs))
     found = {address for path in paths.files for address in owners.of(path)}
+    if not request.as_code:
+        # Two gates that read each other's text would be a cycle. The files of tests have a second owner, a
+        # plain `file`, which depends on nothing.
+        found -= owners.gates
     if any("*" in glob for glob in request.globs):
-        found |= {address.maybe_convert_to_target_generator() for address in found if address not in owners.gates}
+        found |= {address.maybe_convert_to_target_generator() for address in found}
     return ReadFiles(tuple(sorted(found)))
 
 

@@ -64,7 +64,7 @@ async def infer_typing_dependencies(
     request: InferTypingDependencies, owners: OwnersByPath, python_setup: PythonSetup
 ) -> InferredDependencies:
     read, mypy = await MultiGet(
-        Get(ReadFiles, ReadFilesRequest(package_globs(request.field_set.packages))),
+        Get(ReadFiles, ReadFilesRequest(package_globs(request.field_set.packages), as_code=True)),
         Get(PythonModuleOwners, PythonModuleOwnersRequest("mypy", resolve=python_setup.default_resolve)),
     )
     tools = (places.TYPING_RUNNER, places.RUNNER_SUPPORT, places.MYPY_CONFIG)
