@@ -205,7 +205,7 @@ except ServiceError as error:
 
 def refused_to_root(cluster: Path, socket_dir: Path) -> str:
     """What root is told. It is root of a user namespace, so that every user can run this."""
-    command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", AS_ROOT, cluster, socket_dir]
+    command = ["unshare", "--user", "--map-root-user", sys.executable, "-c", AS_ROOT, str(cluster), str(socket_dir)]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
     done = subprocess.run(command, env=environment, capture_output=True, text=True)
     assert done.returncode == 1, done

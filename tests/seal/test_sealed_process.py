@@ -82,9 +82,9 @@ def test_standard_input_directory_environment_and_arguments_are_the_callers(seal
         "ä b",
         input="typed",
         cwd=tmp_path,
-        env={**os.environ, "MINE": "kept"},
+        env={**os.environ, "HOME": "/place/of/mine", "MINE": "kept"},
     )
-    assert done.output == f"typed {tmp_path} {os.environ['HOME']} kept ['--policy', '--', 'ä b']\n"
+    assert done.output == f"typed {tmp_path} /place/of/mine kept ['--policy', '--', 'ä b']\n"
 
 
 def test_signals_are_as_a_program_expects_them(seal: Any) -> None:
