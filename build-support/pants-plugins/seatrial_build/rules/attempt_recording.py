@@ -79,7 +79,7 @@ async def attempt_recording(request: RecordingRequest) -> RecordingAttempt:
     )
     prepared = await Get(CaseProcess, CaseProcessRequest(case, attempt=attempt))
     result = await Get(FallibleProcessResult, Process, prepared.process.process)
-    asked = await Get(Evidence, EvidenceRequest(case.address, KIND, result, prepared.policy, prepared.timeout))
+    asked = await Get(Evidence, EvidenceRequest(case.address, KIND, result, "", prepared.policy, prepared.timeout))
     files = {file.path: file.content for file in await Get(DigestContents, Digest, asked.left)}
     recording, words = files.get(RECORDING), files.get(CASE)
     if not asked.judgement.passed:
@@ -92,7 +92,7 @@ async def attempt_recording(request: RecordingRequest) -> RecordingAttempt:
     )
     ordinary = await Get(CaseProcess, CaseProcessRequest(case, replaced=replaced))
     replay = await Get(FallibleProcessResult, Process, ordinary.process.process)
-    seen = await Get(Evidence, EvidenceRequest(case.address, KIND, replay, ordinary.policy, ordinary.timeout))
+    seen = await Get(Evidence, EvidenceRequest(case.address, KIND, replay, "", ordinary.policy, ordinary.timeout))
     return RecordingAttempt(seen.judgement, REPLAYED, seen.output, recording, words, asked.left)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from pants.core.goals.test import TestDebugRequest, TestRequest, TestResult, TestSubsystem
 from pants.engine.addresses import UnparsedAddressInputs
 from pants.engine.fs import CreateDigest, Snapshot
+from pants.engine.internals.session import RunId
 from pants.engine.process import FallibleProcessResult, InteractiveProcess, Process
 from pants.engine.rules import Get, MultiGet, collect_rules, rule
 from pants.engine.target import Targets
@@ -26,6 +27,7 @@ from seatrial_build.rules.verdict import (
     Evidence,
     EvidenceRequest,
     GateVerdict,
+    origin_of,
     report_files,
     test_result,
 )
@@ -90,7 +92,7 @@ async def ask_gates(request: GatesRequest) -> Passage:
 
 
 @rule(desc="Verdict", level=LogLevel.DEBUG)
-async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem) -> CaseVerdict:
+async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem, run_id: RunId) -> CaseVerdict:
     address = request.case.address
     passage = await Get(Passage, GatesRequest(request.case))
     if passage.hindrance is not None:
@@ -111,7 +113,9 @@ async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem) -> Cas
         return CaseVerdict(address, KIND, judgement, reports, origin="not run", blocked_by=gates)
     prepared = await Get(CaseProcess, CaseProcessRequest(request.case))
     result = await Get(FallibleProcessResult, Process, prepared.process.process)
-    evidence = await Get(Evidence, EvidenceRequest(address, KIND, result, prepared.policy, prepared.timeout))
+    evidence = await Get(
+        Evidence, EvidenceRequest(address, KIND, result, origin_of(result, run_id), prepared.policy, prepared.timeout)
+    )
     return CaseVerdict(
         address,
         KIND,

@@ -7,12 +7,13 @@ from typing import Any
 
 from pants.core.goals.test import TestDebugRequest, TestFieldSet, TestRequest, TestResult, TestSubsystem
 from pants.engine.addresses import Address
+from pants.engine.internals.session import RunId
 from pants.engine.process import FallibleProcessResult, InteractiveProcess, Process
 from pants.engine.rules import Get, collect_rules, rule
 from pants.util.logging import LogLevel
 
 from seatrial_build.rules.prepare_gate import GateProcess, GateProcessRequest
-from seatrial_build.rules.verdict import Evidence, EvidenceRequest, GateVerdict, test_result
+from seatrial_build.rules.verdict import Evidence, EvidenceRequest, GateVerdict, origin_of, test_result
 from seatrial_build.subsystem import SeatrialSubsystem
 from seatrial_build.targets.gates import GateSourceField, TypingPackagesField
 
@@ -51,10 +52,12 @@ class TypingTestRequest(TestRequest):
 
 
 @rule(desc="Verdict", level=LogLevel.DEBUG)
-async def judge_gate(request: GateRequest, test_subsystem: TestSubsystem) -> GateVerdict:
+async def judge_gate(request: GateRequest, test_subsystem: TestSubsystem, run_id: RunId) -> GateVerdict:
     gate = await Get(GateProcess, GateProcessRequest(request.address))
     result = await Get(FallibleProcessResult, Process, gate.process.process)
-    evidence = await Get(Evidence, EvidenceRequest(gate.address, gate.kind, result, gate.policy, gate.timeout))
+    evidence = await Get(
+        Evidence, EvidenceRequest(gate.address, gate.kind, result, origin_of(result, run_id), gate.policy, gate.timeout)
+    )
     return GateVerdict(
         gate.address,
         gate.kind,

@@ -87,11 +87,16 @@ class CaseVerdict(Verdict):
 
 @dataclass(frozen=True)
 class EvidenceRequest:
-    """Ask what the process of a gate or a case has proved."""
+    """Ask what the process of a gate or a case has proved.
+
+    ``origin`` is part of the question: two results with the same bytes are equal to the engine, which would
+    answer for one that ran just now with where an older one came from.
+    """
 
     address: Address
     kind: str
     result: FallibleProcessResult
+    origin: str
     policy: str
     timeout: int
 
@@ -108,7 +113,7 @@ class Evidence:
 
 
 @rule(desc="Read what a process has proved", level=LogLevel.DEBUG)
-async def read_evidence(request: EvidenceRequest, run_id: RunId) -> Evidence:
+async def read_evidence(request: EvidenceRequest) -> Evidence:
     result = request.result
     out = await Get(Digest, RemovePrefix(result.output_digest, places.OUT))
     contents = {file.path: file.content for file in await Get(DigestContents, Digest, out)}
@@ -124,8 +129,12 @@ async def read_evidence(request: EvidenceRequest, run_id: RunId) -> Evidence:
     output = "\n".join(
         text for text in (stream.decode(errors="replace").strip() for stream in (result.stdout, result.stderr)) if text
     )
-    source = result.metadata.source(run_id).value
-    return Evidence(judgement, out, reports, origin(source, result.metadata.total_elapsed_ms), output)
+    return Evidence(judgement, out, reports, request.origin, output)
+
+
+def origin_of(result: FallibleProcessResult, run_id: RunId) -> str:
+    """Say where a result came from, as seen from this run."""
+    return origin(result.metadata.source(run_id).value, result.metadata.total_elapsed_ms)
 
 
 def report_files(address: Address, record: bytes | None, report: bytes) -> list[FileContent]:
