@@ -17,6 +17,7 @@ class VirtualTimer:
     def __init__(self) -> None:
         self._elapsed = 0.0
         self._order = 0
+        self._running_out = False
         self._sleepers: list[_Sleeper] = []
 
     def monotonic(self) -> float:
@@ -27,7 +28,9 @@ class VirtualTimer:
         """Wait until the trial has moved time by `seconds`. Zero or less only yields once."""
         loop = asyncio.get_running_loop()
         wake: asyncio.Future[None] = loop.create_future()
-        if seconds <= 0:
+        if self._running_out:
+            self._elapsed += max(seconds, 0.0)
+        if seconds <= 0 or self._running_out:
             loop.call_soon(wake.set_result, None)
             return await wake
         self._order += 1
@@ -55,6 +58,15 @@ class VirtualTimer:
             if not sleeper.wake.done():
                 sleeper.wake.set_result(None)
         self._elapsed = target
+
+    def run_out(self) -> None:
+        """Let time run: who sleeps wakes now, and who sleeps later wakes at once.
+
+        For the end of a trial. An agent that shuts down may give its work so many seconds; nobody is left who
+        would move them.
+        """
+        self._running_out = True
+        self.advance(max((sleeper.due for sleeper in self._sleepers), default=self._elapsed) - self._elapsed)
 
 
 @dataclass(order=True)

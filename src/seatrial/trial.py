@@ -127,7 +127,7 @@ class Trial:
                 self._background,
                 self._timer,
                 agent_pending=self._agent.pending,
-                agent_errors=self._agent.errors,
+                agent_errors=lambda: (*self._gateway.problems, *self._agent.errors()),
                 waits_for_upstream=lambda: self._recording and self._gateway.in_flight > 0,
             )
         except NotIdle as error:
@@ -190,7 +190,8 @@ class Trial:
         if self._gateway.served == 0 and self._gateway.miss is None:
             broken.append("the agent asked the model nothing: whatever it said, no recorded answer is behind it")
         found.extend(Finding(Cause.BROKEN, reason) for reason in broken)
-        unused = self._gateway.unused()
+        # A run that records replaces what the agent no longer asks.
+        unused = () if self._recording else self._gateway.unused()
         if unused:
             first = unused[0]
             found.append(
@@ -232,12 +233,15 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
             snapshot=settings.snapshot,
         )
         async with settings.binding.running(world) as agent:
-            yield Trial(
-                agent,
-                gateway,
-                queue=queue,
-                background=background,
-                timer=timer,
-                steps=steps,
-                recording=settings.upstream is not None,
-            )
+            try:
+                yield Trial(
+                    agent,
+                    gateway,
+                    queue=queue,
+                    background=background,
+                    timer=timer,
+                    steps=steps,
+                    recording=settings.upstream is not None,
+                )
+            finally:
+                timer.run_out()

@@ -28,6 +28,7 @@ WAYS = (
     "refuses",
     "reports_an_unknown_step",
     "reports_no_steps",
+    "waits_and_asks_again",
 )
 
 
@@ -81,7 +82,12 @@ class InventedAgent:
         headers = {"x-role": "agent", "x-conversation": "only"}
         async with httpx.AsyncClient() as client:
             response = await client.post(f"{self._world.model_url}/chat/completions", json=body, headers=headers)
-        return str(response.json()["choices"][0]["message"]["content"]) if response.status_code == 200 else "error"
+        if response.status_code == 200:
+            return str(response.json()["choices"][0]["message"]["content"])
+        if self._way == "waits_and_asks_again":
+            await self._world.timer.sleep(30)
+            return await self._ask(text)
+        return "error"
 
     def _step(self, name: str) -> None:
         self._world.on_step(name, "only", {})
@@ -139,6 +145,8 @@ class InventedBinding:
         try:
             yield agent
         finally:
+            if self._way == "waits_and_asks_again":
+                await world.timer.sleep(20)  # as an agent does that gives its work so long to end
             worker.cancel()
             await asyncio.gather(worker, return_exceptions=True)
 

@@ -56,6 +56,20 @@ def test_nobody_wakes_before_time_is_moved() -> None:
     assert asyncio.run(scenario()) is False
 
 
+def test_when_time_runs_out_everybody_wakes_now_and_later_sleepers_at_once() -> None:
+    async def scenario() -> tuple[float, float]:
+        timer = VirtualTimer()
+        sleepers = [asyncio.ensure_future(timer.sleep(span)) for span in (5, 3600)]
+        await settle()
+        timer.run_out()
+        await asyncio.gather(*sleepers)
+        woken = timer.monotonic()
+        await timer.sleep(20)
+        return woken, timer.monotonic()
+
+    assert asyncio.run(scenario()) == (3600, 3620)
+
+
 def test_a_cancelled_sleeper_is_forgotten() -> None:
     async def scenario() -> float:
         timer = VirtualTimer()

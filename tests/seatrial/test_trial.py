@@ -110,6 +110,32 @@ def test_a_recorded_answer_that_was_not_used_is_stale(recording: Recording) -> N
     assert decide(asyncio.run(first_turn_only()))[0] is Verdict.STALE
 
 
+def test_recording_again_keeps_what_is_still_asked_and_drops_the_rest(recording: Recording) -> None:
+    async def scenario() -> tuple[Recording, tuple[str, ...]]:
+        async with echo_model() as url:
+            async with open_trial(settings("right", recording, Upstream(base_url=url, kind="echo"))) as trial:
+                first = await trial.run(web_message("one"))
+                await first.continue_(web_message("another two"))
+                assert trial.findings() == ()
+                sources = tuple(request.source for request in trial.requests)
+                return trial.recording_made(recorded_at="2030-02-01T12:00:00Z", contracts={}), sources
+
+    made, sources = asyncio.run(scenario())
+    assert sources == ("recorded", "spent")
+    kept, new = made.exchanges
+    assert kept.key == recording.exchanges[0].key and new.key != recording.exchanges[1].key
+
+
+def test_an_upstream_that_cannot_be_reached_breaks_the_trial_and_nothing_hangs() -> None:
+    async def scenario() -> None:
+        upstream = Upstream(base_url="http://127.0.0.1:1/v1", kind="nobody")
+        async with open_trial(settings("waits_and_asks_again", None, upstream)) as trial:
+            await trial.run(web_message("one"))
+
+    with pytest.raises(TrialBroken, match="cannot be reached"):
+        asyncio.run(scenario())
+
+
 def test_a_refused_input_breaks_the_trial_and_says_why(recording: Recording) -> None:
     with pytest.raises(TrialBroken, match="the route answered 503"):
         replay("refuses", recording)

@@ -47,7 +47,8 @@ def _differs(reason: str, cure: str) -> Finding:
     return Finding(
         Cause.CONTRACT_DIFFERS,
         reason,
-        detail="A contract's version changes when the meaning of one of its fields does: read the case again, then record it.",
+        detail="A contract's version changes when the meaning of one of its fields does: "
+        "read the case again, then record it.",
         cure=cure,
     )
 

@@ -28,10 +28,10 @@ class Relay:
         self._responder = responder
         self._left = False
 
-    async def run(self, method: str, path: str, body: bytes, receive: Receive) -> None:
+    async def run(self, method: str, path: str, body: bytes, *, role: str, receive: Receive) -> None:
         """Ask, pass on, and hang up on the upstream as soon as the client is gone."""
         watching = asyncio.create_task(self._watch(receive))
-        passing = asyncio.create_task(self._pass(method, path, body))
+        passing = asyncio.create_task(self._pass(method, path, body, role))
         try:
             await asyncio.wait({watching, passing}, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -47,10 +47,10 @@ class Relay:
         await client_gone(receive)
         self._left = True
 
-    async def _pass(self, method: str, path: str, body: bytes) -> None:
+    async def _pass(self, method: str, path: str, body: bytes, role: str) -> None:
         started = False
         try:
-            async with self._upstream.ask(method, path, body) as answer:
+            async with self._upstream.ask(method, path, body, role=role) as answer:
                 if answer.status == 200 and media_type(answer.headers.get("content-type", "")) == STREAM_TYPE:
                     started = True
                     await self._stream(answer)

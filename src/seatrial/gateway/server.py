@@ -188,7 +188,7 @@ class Gateway:
             return
         assert self._upstream is not None
         relay = Relay(self._upstream, responder)
-        await relay.run(entry.request.method, entry.request.path, sent, receive)
+        await relay.run(entry.request.method, entry.request.path, sent, role=entry.role, receive=receive)
         entry.outcome = relay.outcome
         if relay.trouble is not None:
             self._problems.append(

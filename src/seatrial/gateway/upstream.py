@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     import httpx
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
+ROLE_HEADER = "x-seatrial-role"
 _CONNECT_SECONDS = 10.0
 _READABLE_ENCODINGS = ("", "identity", "gzip", "deflate")
 
@@ -61,14 +62,15 @@ class Upstream:
         self._timeout = timeout
 
     @asynccontextmanager
-    async def ask(self, method: str, path: str, body: bytes) -> AsyncIterator[UpstreamAnswer]:
+    async def ask(self, method: str, path: str, body: bytes, *, role: str) -> AsyncIterator[UpstreamAnswer]:
         """Send one request; `path` is the gateway's, with `/v1`. Leaving the context hangs up.
 
-        Raises UpstreamTrouble, also while the body is read.
+        `role` goes along in a header, so that whoever passes the request on can say who asked. Raises
+        UpstreamTrouble, also while the body is read.
         """
         import httpx  # 0.2 s: only a run that records pays for it
 
-        headers = {"content-type": "application/json", "accept-encoding": "gzip"}
+        headers = {"content-type": "application/json", "accept-encoding": "gzip", ROLE_HEADER: role}
         if self._api_key is not None:
             headers["authorization"] = f"Bearer {self._api_key}"
         # A transport of our own also means: no proxy from the environment, which knows nothing of this machine.

@@ -53,7 +53,7 @@ def embedded_stores(template: Path) -> Iterator[StoreUrls]:
     The folder lies in memory where the machine has a memory file system. Raises
     embedded_services.ServiceError when a server does not start.
     """
-    folder = Path(tempfile.mkdtemp(prefix="seatrial-", dir=_memory_folder()))
+    folder = _working_folder()
     try:
         # The system's tar takes a third of the time of Python's, and every trial waits for it.
         subprocess.run(["tar", "-xf", template, "-C", folder], check=True)
@@ -84,7 +84,7 @@ def database_template(cache: Path, fingerprint: str, prepare: Callable[[str], No
     if archive.exists():
         return archive
     cache.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix="seatrial-", dir=_memory_folder()))
+    folder = _working_folder()
     try:
         data = folder / "postgres"
         initialize_cluster(data)
@@ -121,7 +121,13 @@ def _drop_other_databases(url: str) -> None:
             connection.execute(f"DROP DATABASE {name}")
 
 
-def _memory_folder() -> str | None:
-    """Return the memory file system to work in, None for the default folder for temporary files."""
-    candidate = Path("/dev/shm")
-    return str(candidate) if candidate.is_dir() and os.access(candidate, os.W_OK | os.X_OK) else None
+def _working_folder() -> Path:
+    """Make a private folder, in memory where the machine has a memory file system.
+
+    Others may pass through it and see nothing: as root, PostgreSQL runs as another user.
+    """
+    memory = Path("/dev/shm")
+    usable = memory.is_dir() and os.access(memory, os.W_OK | os.X_OK)
+    folder = Path(tempfile.mkdtemp(prefix="seatrial-", dir=memory if usable else None))
+    folder.chmod(0o711)
+    return folder

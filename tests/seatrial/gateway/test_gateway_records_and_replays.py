@@ -161,9 +161,7 @@ async def test_a_client_that_left_is_recorded_and_held_until_it_leaves_again(
         await gateway.settle()
 
 
-async def test_recording_again_asks_only_for_what_is_new(
-    site: Site, recording_gateway: Recorder, made: Any
-) -> None:
+async def test_recording_again_asks_only_for_what_is_new(site: Site, recording_gateway: Recorder, made: Any) -> None:
     site.whole("kept")
     site.whole("dropped")
     async with recording_gateway(None) as (gateway, talk):

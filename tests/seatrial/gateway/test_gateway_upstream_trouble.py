@@ -50,9 +50,7 @@ async def test_an_answer_that_speaks_of_the_moment_or_the_setup_is_passed_on_and
         await nothing_recorded(gateway, f"the upstream answered {status}")
 
 
-async def test_a_refusal_of_the_request_itself_is_recorded(
-    site: Site, recording_gateway: Recorder, made: Any
-) -> None:
+async def test_a_refusal_of_the_request_itself_is_recorded(site: Site, recording_gateway: Recorder, made: Any) -> None:
     site.raw(400, JSON_HEADERS, error_body("context_length_exceeded"))
     async with recording_gateway(None) as (gateway, talk):
         with pytest.raises(openai.BadRequestError):

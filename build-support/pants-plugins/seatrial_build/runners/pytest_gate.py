@@ -5,10 +5,16 @@ from __future__ import annotations
 import importlib.util
 import os
 import sys
+import tempfile
+from pathlib import Path
 from xml.sax.saxutils import escape, quoteattr
 
 import pytest
 from evidence import gate_arguments, leave_record, refuse_unsealed, seal_proof
+
+
+# Short, because the sockets of servers lie under it: their paths may have 107 bytes.
+TEMPORARY = Path(".t").absolute()
 
 
 class Witness:
@@ -45,6 +51,7 @@ def main() -> int:
     if proof is None:
         return refuse_unsealed(options)
     _settle_path()
+    _settle_temporary_files()
     _settle_hypothesis()
     witness = Witness()
     status = pytest.main(_pytest_arguments(options.file), plugins=[witness])
@@ -69,6 +76,7 @@ def _pytest_arguments(file: str) -> list[str]:
         "--rootdir=.",
         # No file of this machine or of the repository may say how a gate runs.
         "--config-file=/dev/null",
+        f"--basetemp={TEMPORARY}/pytest",
         "-p",
         "no:cacheprovider",
         "-o",
@@ -77,6 +85,13 @@ def _pytest_arguments(file: str) -> list[str]:
     if importlib.util.find_spec("pytest_asyncio"):
         arguments += ["-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function"]
     return arguments
+
+
+def _settle_temporary_files() -> None:
+    """Keep temporary files in the sandbox, which goes away: a machine's own folder is shared by its users."""
+    TEMPORARY.mkdir(exist_ok=True)
+    os.environ["TMPDIR"] = str(TEMPORARY)
+    tempfile.tempdir = None
 
 
 def _settle_path() -> None:
