@@ -61,6 +61,17 @@ async def ahead_of(rival: Coroutine[Any, Any, None], work: Coroutine[Any, Any, R
         await end(task, other)
 
 
+def heed_cancellation() -> None:
+    """Raise `CancelledError` when the current task was cancelled and went on all the same.
+
+    A cancellation can be lost: before CPython 3.12, `asyncio.wait_for` returns its result when both come at once, and
+    clients of stores use it. What loops asks before each round, or it could go on for ever.
+    """
+    task = asyncio.current_task()
+    if task is not None and task.cancelling():
+        raise asyncio.CancelledError
+
+
 async def end(*tasks: asyncio.Future[Any]) -> None:
     """Cancel what still runs and wait until all of it has ended, whatever it raises."""
     for task in tasks:

@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from bosun.timer import DeadlinePassed, Overtaken, ahead_of, within
+from bosun.timer import DeadlinePassed, Overtaken, ahead_of, heed_cancellation, within
 
 pytestmark = pytest.mark.asyncio
 
@@ -110,3 +110,23 @@ async def test_a_rival_that_ends_first_overtakes() -> None:
 
     with pytest.raises(Overtaken):
         await ahead_of(rival(), work())
+
+
+async def test_a_loop_whose_cancellation_was_lost_ends_at_its_next_round() -> None:
+    """Before CPython 3.12, `asyncio.wait_for` loses one when its result comes in the same moment."""
+    lost = []
+
+    async def rival() -> None:
+        while True:
+            heed_cancellation()
+            try:
+                await asyncio.sleep(0)
+            except asyncio.CancelledError:
+                lost.append(True)
+
+    async def work() -> str:
+        await asyncio.sleep(0)
+        return "done"
+
+    assert await ahead_of(rival(), work()) == "done"
+    assert lost == [True]

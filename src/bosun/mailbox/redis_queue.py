@@ -16,6 +16,7 @@ from redis.exceptions import ResponseError
 from bosun.clock import Clock
 from bosun.mailbox.queue import Delivery, Nudge
 from bosun.stores.redis import KEY_PREFIX
+from bosun.timer import heed_cancellation
 
 STREAM: Final = f"{KEY_PREFIX}queue"
 DELAYED: Final = f"{KEY_PREFIX}queue:delayed"
@@ -62,6 +63,7 @@ class RedisStreamQueue:
     async def receive(self) -> Delivery:
         """Wait for a nudge. A connection that breaks raises the client's `ConnectionError`."""
         while True:
+            heed_cancellation()
             next_due = await self._promote(keys=[DELAYED, STREAM], args=[repr(self._now())])
             entry = await self._read(self._patience(next_due)) or await self._claim()
             if entry is not None:

@@ -21,7 +21,7 @@ from bosun.mailbox.state import Busy, Empty, Lease, Taken
 from bosun.mailbox.titling import TitleHandover
 from bosun.steps import Step, StepSink
 from bosun.stores.faults import STORE_AWAY
-from bosun.timer import DeadlinePassed, Overtaken, Timer, ahead_of, end, within
+from bosun.timer import DeadlinePassed, Overtaken, Timer, ahead_of, end, heed_cancellation, within
 
 BUSY_SECONDS: Final = 15.0
 """When a busy conversation is looked at again."""
@@ -184,6 +184,7 @@ class Worker:
         """Check in until the lease is lost: taken over, or not prolonged for so long that it must have expired."""
         prolonged = self._timer.monotonic()
         while self._timer.monotonic() - prolonged < LEASE_SECONDS:
+            heed_cancellation()
             await self._timer.sleep(CHECK_IN_SECONDS)
             try:
                 if not await self._mailbox.check_in(lease):

@@ -143,8 +143,16 @@ async def collect_typing_parts(
         Get(Digest, PathGlobs([places.TYPING_RUNNER, places.RUNNER_SUPPORT, places.MYPY_CONFIG, *globs])),
     )
     read = await Get(Targets, Addresses(sorted({owner for path in paths.files for owner in owners.of(path)})))
-    sources = {found.address for found in read if found.has_field(PythonSourceField)}
-    code = Addresses(sorted({*sources, *explicit.includes, *mypy.unambiguous}))
+    # Of a test, what it imports counts and not what it reads: an edited case is no reason to check types again.
+    tests = [found.address for found in read if found.has_field(GateSourceField)]
+    sources = {found.address for found in read if found.has_field(PythonSourceField)} - {*tests}
+    imported = await MultiGet(Get(GateCode, GateCodeRequest(address)) for address in tests)
+    code = Addresses(
+        sorted(
+            {*sources, *explicit.includes, *mypy.unambiguous, *(each for found in imported for each in found.addresses)}
+            - {*tests}
+        )
+    )
     runtime = await Get(Runtime, RuntimeRequest(code))
     return GateParts(
         runtime,
