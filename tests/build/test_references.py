@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 from seatrial_build.core.binding import Binding, read_binding
-from seatrial_build.core.references import CaseReferences, Reference, path_of, read_references, recording_of
+from seatrial_build.core.references import (
+    CaseReferences,
+    Reference,
+    neighbours_of,
+    path_of,
+    read_references,
+    recording_of,
+)
 from seatrial_build.rules.read_yaml import read_yaml
 
 CASE = b"""\
@@ -92,6 +99,12 @@ def test_a_composition_brings_its_modules_and_its_gates() -> None:
 )
 def test_files_are_relative_to_the_bindings_root_and_inside_the_repository(value: str, path: str | None) -> None:
     assert path_of(Reference("snapshot", value, 1), "evals") == path
+
+
+def test_a_missing_file_has_the_files_of_its_folder_as_neighbours() -> None:
+    assert neighbours_of("evals/fixtures/accounts/standrd.yaml", "evals") == "evals/fixtures/**/*.yaml"
+    assert neighbours_of("evals/standrd.yaml", "evals") == "evals/*.yaml"
+    assert neighbours_of("elsewhere/data/x.yaml", "evals") == "elsewhere/data/*.yaml"
 
 
 def test_the_recording_lies_beside_its_case() -> None:

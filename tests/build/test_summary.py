@@ -74,6 +74,11 @@ def test_blocked_cases_are_counted_under_the_gates_that_block_them_and_the_gates
     assert lines[-1] == """  rerun: ./pants test 'evals/it'"'"'s.yaml' tests:clock tests:layers"""
 
 
+def test_cases_that_a_recording_heals_are_named_with_the_command_that_records() -> None:
+    told = table([case("a", "unrecorded"), case("b c", "stale"), case("d", "failed")], command="./pants")
+    assert "\n  record: ./pants record 'evals/b c.yaml' evals/a.yaml\n" in told
+
+
 def test_a_rerun_of_very_many_targets_is_not_spelled_out() -> None:
     entries = [case(f"{number}", "failed") for number in range(MAX_RERUN + 1)]
     assert "rerun" not in table(entries, command="./pants")

@@ -63,6 +63,15 @@ def path_of(reference: Reference, root: str) -> str | None:
     return None if path.startswith("../") or path in (".", "..") else path
 
 
+def neighbours_of(path: str, root: str) -> str:
+    """Return a glob of the files among which a missing file was looked for: those in its folder below `root`."""
+    inside = posixpath.relpath(path, root)
+    first, separator, _ = inside.partition("/")
+    if first == ".." or not separator:
+        return posixpath.join(posixpath.dirname(path), "*.yaml")
+    return posixpath.join(root, first, "**", "*.yaml")
+
+
 def recording_of(case_path: str) -> str:
     """Return the path of a case's recording: `recall.yaml` has `recall.recording.json` beside it."""
     return f"{posixpath.splitext(case_path)[0]}.recording.json"

@@ -71,6 +71,9 @@ def table(entries: Iterable[Entry], *, command: str) -> str:
     if any(entry.unsealed_by_choice for entry in found):
         count = sum(entry.unsealed_by_choice for entry in found)
         lines.append(f"  SEAL OFF: {count} of these verdicts come from processes that could reach the network")
+    unanswered = [entry.address for entry in cases if entry.verdict in ("unrecorded", "stale")]
+    if 0 < len(unanswered) <= MAX_RERUN:
+        lines.append(f"  record: {command} record {' '.join(shlex.quote(address) for address in unanswered)}")
     again = _rerun(bad, blocked)
     if again:
         lines.append(f"  rerun: {command} test {' '.join(shlex.quote(address) for address in again)}")

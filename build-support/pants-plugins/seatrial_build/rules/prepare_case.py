@@ -133,7 +133,7 @@ async def prepare_case(
     named = await Get(Targets, Addresses(explicit.includes))
     code = {target.address for target in named if _is_code(target)}
     own = {case.path, recording_of(case.path)}
-    data = PathGlobs([path for path in contents.data if path not in own])
+    data = PathGlobs([*(path for path in contents.data if path not in own), *contents.neighbours])
     present = PathGlobs([case.path, *(path for path in contents.data if path in own)])
     runtime, shared, more, mine = await MultiGet(
         Get(Runtime, RuntimeRequest(Addresses(sorted({*contents.composition.code, *code})))),

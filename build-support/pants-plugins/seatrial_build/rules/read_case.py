@@ -13,7 +13,7 @@ from pants.util.logging import LogLevel
 
 from seatrial_build.core import places
 from seatrial_build.core.binding import Binding, read_binding
-from seatrial_build.core.references import CaseReferences, path_of, read_references, recording_of
+from seatrial_build.core.references import CaseReferences, neighbours_of, path_of, read_references, recording_of
 from seatrial_build.rules.map_owners import OwnersByPath
 from seatrial_build.rules.read_yaml import read_yaml
 
@@ -63,13 +63,15 @@ class CaseContents:
     """What a case refers to.
 
     ``data`` are the files that go into its sandbox, ``data_owners`` their targets, ``absent_owners`` the
-    generators that would own files which are named and not there.
+    generators that would own files which are named and not there. ``neighbours`` are globs of what lies where
+    those were looked for, so that the case's own run can name what comes near.
     """
 
     composition: Composition
     data: tuple[str, ...]
     data_owners: tuple[Address, ...]
     absent_owners: tuple[Address, ...]
+    neighbours: tuple[str, ...]
 
 
 @rule(desc="Read a binding", level=LogLevel.DEBUG)
@@ -96,14 +98,15 @@ async def read_case(request: CaseContentsRequest, owners: OwnersByPath) -> CaseC
     contents = await Get(DigestContents, PathGlobs([request.case_path]))
     references = read_references(read_yaml(contents[0].content)) if contents else CaseReferences()
     composition = await Get(Composition, CompositionRequest(request.binding_path, references.plugin_names))
-    named = (path_of(reference, composition.root) for reference in references.files)
-    paths = sorted({request.binding_path, recording_of(request.case_path), *filter(None, named)})
+    named = [path for path in (path_of(reference, composition.root) for reference in references.files) if path]
+    paths = sorted({request.binding_path, recording_of(request.case_path), *named})
     present = [path for path in paths if owners.of(path)]
     return CaseContents(
         composition,
         data=tuple(present),
         data_owners=tuple(sorted({address for path in present for address in owners.of(path)})),
         absent_owners=tuple(sorted({a for path in paths if path not in present for a in owners.of_absent(path)})),
+        neighbours=tuple(sorted({neighbours_of(path, composition.root) for path in named if path not in present})),
     )
 
 
