@@ -88,3 +88,7 @@ class TrialClock:
     def now(self) -> datetime:
         """Return the current instant, aware of its zone."""
         return self._at + timedelta(seconds=self._timer.monotonic())
+
+    def advance(self, seconds: float) -> None:
+        """Move the trial's time forward, for this clock and for all who sleep. Raises ValueError for a negative span."""
+        self._timer.advance(seconds)

@@ -18,6 +18,7 @@ import pytest_asyncio
 from seatrial.binding import Binding, BindingFile, Calendar, Composition, read_binding_file
 from seatrial.cases.attempt import DEFAULT_INSTANT, call_record, request_records
 from seatrial.cases.contracts import contract_findings
+from seatrial.clock import TrialClock
 from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
 from seatrial.gateway.upstream import Upstream
@@ -63,17 +64,17 @@ _WORST = pytest.StashKey[int]()
 class AgentUnderTest:
     """One agent, made with the options of its composition. Its calls do not overlap."""
 
-    def __init__(self, trial: Trial, state: Eval) -> None:
+    def __init__(self, trial: Trial) -> None:
         self._trial = trial
-        self._state = state
+
+    @property
+    def clock(self) -> TrialClock:
+        """The trial's clock; ``clock.advance(seconds)`` moves time."""
+        return self._trial.clock
 
     async def run(self, inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
         """Start a new conversation with this agent; see `seatrial.trial.Trial.run`."""
         return await self._trial.run(inputs, history=history)
-
-    def advance(self, seconds: float) -> None:
-        """Move the trial's time forward."""
-        self._trial.advance(seconds)
 
 
 @pytest_asyncio.fixture
@@ -95,7 +96,7 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
             )
             trial = await _open(request, stack, binding, composition, state)
             trials.append(trial)
-            return AgentUnderTest(trial, state)
+            return AgentUnderTest(trial)
 
         yield make
         for trial in trials:

@@ -58,6 +58,7 @@ class Trial:
         queue: WorkQueue,
         background: BackgroundWork,
         timer: VirtualTimer,
+        clock: TrialClock,
         steps: StepLog,
         recording: bool,
     ) -> None:
@@ -66,6 +67,7 @@ class Trial:
         self._queue = queue
         self._background = background
         self._timer = timer
+        self.clock = clock
         self._steps = steps
         self._recording = recording
         self._conversations = 0
@@ -83,10 +85,6 @@ class Trial:
     ) -> Conversation:
         """Send to a conversation of this trial at its current state."""
         return await self._call(conversation_id, inputs, history)
-
-    def advance(self, seconds: float) -> None:
-        """Move the trial's time forward."""
-        self._timer.advance(seconds)
 
     async def _call(
         self, conversation_id: str | None, inputs: Input | Sequence[Input], history: Sequence[HistoryItem]
@@ -208,6 +206,7 @@ class Trial:
 async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
     """Serve the gateway and the agent on loopback, and stop both at the end."""
     timer = VirtualTimer()
+    clock = TrialClock(settings.at, timer)
     steps = StepLog()
     queue = WorkQueue(timer)
     background = BackgroundWork()
@@ -222,7 +221,7 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
             postgres_url=settings.stores.postgres,
             redis_url=settings.stores.redis,
             model_url=f"{model}/v1",
-            clock=TrialClock(settings.at, timer),
+            clock=clock,
             timer=timer,
             calendar=settings.calendar,
             ids=TrialIds("seatrial"),
@@ -240,6 +239,7 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
                     queue=queue,
                     background=background,
                     timer=timer,
+                    clock=clock,
                     steps=steps,
                     recording=settings.upstream is not None,
                 )

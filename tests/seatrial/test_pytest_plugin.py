@@ -116,3 +116,19 @@ def test_a_second_agent_in_one_test_is_refused(tmp_path: Path) -> None:
     code, made = run_eval(tmp_path, "async def test_two(agent):\n    await agent()\n    await agent()\n")
     assert (code, made["verdict"]) == (14, "broken")
     assert "one agent a test" in made["reason"]
+
+
+def test_a_test_moves_the_agents_time_by_its_clock(tmp_path: Path, model: str) -> None:
+    source = """\
+from datetime import timedelta
+from seatrial import web_message
+
+async def test_time(agent):
+    made = await agent()
+    before = made.clock.now()
+    made.clock.advance(90)
+    assert made.clock.now() - before == timedelta(seconds=90)
+    await made.run(web_message("one"))
+"""
+    record(tmp_path, model, source)
+    assert run_eval(tmp_path, source)[0] == 0
