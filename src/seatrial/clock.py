@@ -90,5 +90,5 @@ class TrialClock:
         return self._at + timedelta(seconds=self._timer.monotonic())
 
     def advance(self, seconds: float) -> None:
-        """Move the trial's time forward, for this clock and for all who sleep. Raises ValueError for a negative span."""
+        """Move time forward, for this clock and for all who sleep. Raises ValueError for a negative span."""
         self._timer.advance(seconds)

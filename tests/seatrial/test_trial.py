@@ -21,7 +21,7 @@ from seatrial.verdict import Finding, Verdict, decide
 DECLARED = ["message.accepted", "model.requested", "reply.delivered"]
 
 
-def settings(way: str, recording: Recording | None, upstream: Upstream | None = None) -> TrialSettings:
+def settings(way: str, recording: Recording | None, model: str | None = None) -> TrialSettings:
     return TrialSettings(
         binding=InventedBinding(way),
         composition=Composition(),
@@ -30,7 +30,7 @@ def settings(way: str, recording: Recording | None, upstream: Upstream | None = 
         calendar=Calendar(),
         snapshot=None,
         recording=recording,
-        upstream=upstream,
+        upstream=None if model is None else Upstream(base_url=model, kind="invented"),
     )
 
 
@@ -44,11 +44,10 @@ def recording(tmp_path_factory: pytest.TempPathFactory) -> Recording:
     """The two turns, recorded over HTTP from a model that repeats what it hears."""
 
     async def record() -> Recording:
-        async with echo_model() as url:
-            async with open_trial(settings("right", None, Upstream(base_url=url, kind="echo"))) as trial:
-                await two_turns(trial)
-                assert trial.findings() == ()
-                return trial.recording_made(recorded_at="2030-01-15T12:00:00Z", contracts={})
+        async with echo_model() as model, open_trial(settings("right", None, model)) as trial:
+            await two_turns(trial)
+            assert trial.findings() == ()
+            return trial.recording_made(recorded_at="2030-01-15T12:00:00Z", contracts={})
 
     path = tmp_path_factory.mktemp("recordings") / "case.recording.json"
     path.write_text(dump_recording(asyncio.run(record())), encoding="utf-8", newline="")
@@ -112,13 +111,12 @@ def test_a_recorded_answer_that_was_not_used_is_stale(recording: Recording) -> N
 
 def test_recording_again_keeps_what_is_still_asked_and_drops_the_rest(recording: Recording) -> None:
     async def scenario() -> tuple[Recording, tuple[str, ...]]:
-        async with echo_model() as url:
-            async with open_trial(settings("right", recording, Upstream(base_url=url, kind="echo"))) as trial:
-                first = await trial.run(web_message("one"))
-                await first.continue_(web_message("another two"))
-                assert trial.findings() == ()
-                sources = tuple(request.source for request in trial.requests)
-                return trial.recording_made(recorded_at="2030-02-01T12:00:00Z", contracts={}), sources
+        async with echo_model() as model, open_trial(settings("right", recording, model)) as trial:
+            first = await trial.run(web_message("one"))
+            await first.continue_(web_message("another two"))
+            assert trial.findings() == ()
+            sources = tuple(request.source for request in trial.requests)
+            return trial.recording_made(recorded_at="2030-02-01T12:00:00Z", contracts={}), sources
 
     made, sources = asyncio.run(scenario())
     assert sources == ("recorded", "spent")
@@ -128,8 +126,8 @@ def test_recording_again_keeps_what_is_still_asked_and_drops_the_rest(recording:
 
 def test_an_upstream_that_cannot_be_reached_breaks_the_trial_and_nothing_hangs() -> None:
     async def scenario() -> None:
-        upstream = Upstream(base_url="http://127.0.0.1:1/v1", kind="nobody")
-        async with open_trial(settings("waits_and_asks_again", None, upstream)) as trial:
+        nobody = "http://127.0.0.1:1/v1"
+        async with open_trial(settings("waits_and_asks_again", None, nobody)) as trial:
             await trial.run(web_message("one"))
 
     with pytest.raises(TrialBroken, match="cannot be reached"):

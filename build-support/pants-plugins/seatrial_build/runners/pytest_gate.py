@@ -12,7 +12,6 @@ from xml.sax.saxutils import escape, quoteattr
 import pytest
 from evidence import gate_arguments, leave_record, refuse_unsealed, seal_proof
 
-
 # Short, because the sockets of servers lie under it: their paths may have 107 bytes.
 TEMPORARY = Path(".t").absolute()
 
