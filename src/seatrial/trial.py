@@ -125,7 +125,7 @@ class Trial:
                 self._background,
                 self._timer,
                 agent_pending=self._agent.pending,
-                agent_errors=lambda: (*self._gateway.problems, *self._agent.errors()),
+                agent_errors=self._failures,
                 waits_for_upstream=lambda: self._recording and self._gateway.in_flight > 0,
             )
         except NotIdle as error:
@@ -143,7 +143,14 @@ class Trial:
             _driver=self,
         )
         self.calls.append(conversation)
+        failed = self._failures()
+        if failed and not self.missed:  # what failed after a miss failed because of it
+            raise TrialBroken(failed[0])
         return conversation
+
+    def _failures(self) -> tuple[str, ...]:
+        """Name what has failed without reaching a person: model traffic, background work, the agent's own errors."""
+        return (*self._gateway.problems, *self._background.failures(), *self._agent.errors())
 
     async def _settle(self) -> None:
         """Wait until the gateway has closed its books on every request of the call."""
@@ -183,7 +190,7 @@ class Trial:
             miss = self._gateway.miss
             reason = f"role {miss.role} asked in conversation {miss.conversation} what has no recorded answer"
             found.append(Finding(Cause.UNRECORDED, reason, detail=miss.explain()))
-        broken = [*self._gateway.problems, *self._background.failures(), *self._agent.errors()]
+        broken = list(self._failures())
         broken += [f"the agent reported the unknown step '{name}'" for name in self._steps.unknown]
         if self._gateway.served == 0 and self._gateway.miss is None:
             broken.append("the agent asked the model nothing: whatever it said, no recorded answer is behind it")

@@ -85,8 +85,15 @@ def test_a_runner_that_passes_by_the_agents_own_way_is_missing_its_steps(recordi
     assert first_missing(DECLARED, [s.name for s in first.steps]) == "model.requested"
 
 
-def test_an_error_in_background_work_breaks_the_trial(recording: Recording) -> None:
-    verdict, reason = decide(replay("fails_in_background", recording)[1])
+def test_an_error_in_background_work_fails_the_call_and_breaks_the_trial(recording: Recording) -> None:
+    async def scenario() -> tuple[Finding, ...]:
+        async with open_trial(settings("fails_in_background", recording)) as trial:
+            with pytest.raises(TrialBroken, match="no title came"):
+                await trial.run(web_message("one"))
+            assert [r.text for r in trial.calls[0].replies] == ["You said: one"]
+            return trial.findings()
+
+    verdict, reason = decide(asyncio.run(scenario()))
     assert verdict is Verdict.BROKEN and reason is not None and "no title came" in reason.reason
 
 

@@ -66,12 +66,14 @@ async def attempt_case(
         try:
             await _turns(case, trial, calls, findings)
         except TrialBroken as error:
+            # A call that failed has a transcript all the same.
+            calls.extend(call_record(call, ()) for call in trial.calls[len(calls) :])
             findings.append(Finding(Cause.BROKEN, str(error)))
         findings.extend(trial.findings())
         if upstream is not None and not findings:
             made = trial.recording_made(recorded_at=recorded_at, contracts=contracts)
     return Attempt(
-        findings=tuple(findings),
+        findings=tuple(dict.fromkeys(findings)),
         calls=tuple(calls),
         requests=request_records(trial.requests),
         bodies=tuple(seen.body for seen in trial.requests),
