@@ -17,7 +17,7 @@ import pytest_asyncio
 
 from seatrial.binding import Binding, BindingFile, Calendar, Composition, read_binding_file
 from seatrial.cases.attempt import DEFAULT_INSTANT, call_record, request_records
-from seatrial.cases.contracts import contract_findings
+from seatrial.cases.contracts import Holder, contract_findings
 from seatrial.clock import TrialClock
 from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
@@ -164,8 +164,8 @@ async def _open(
             raise TrialBroken(str(error)) from error
         recording = None
     if recording is not None and upstream is None:
-        holders = [(path.name, recording.contracts)]
-        state.findings.extend(contract_findings(state.contracts, holders, complete=[path.name], cure=""))
+        holder = Holder(path.name, recording.contracts, cure="record the test again")
+        state.findings.extend(contract_findings(state.contracts, [holder]))
     cache = config.getoption("--seatrial-cache") or Path(".seatrial-cache")
     settings = TrialSettings(
         binding=binding,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 import yaml
 
@@ -11,45 +12,48 @@ from seatrial.verdict import Cause, Finding
 Versions = Mapping[str, int]
 
 
-def contract_findings(
-    current: Versions, holders: Iterable[tuple[str, Versions]], *, complete: Iterable[str], cure: str
-) -> tuple[Finding, ...]:
-    """Compare the versions that each holder names with the agent's current ones.
+@dataclass(frozen=True)
+class Holder:
+    """What was written for certain versions, and what to do when they differ.
 
-    ``holders`` are (what it is, its versions). A holder named in ``complete`` has to name every contract
-    of the agent; others, such as fixtures, name only those that they were written for.
+    A ``complete`` holder names every contract of the agent; a fixture names only those that it was written for.
     """
+
+    name: str
+    versions: Versions
+    cure: str
+    complete: bool = True
+
+
+def fixture_holder(path: str, versions: Versions) -> Holder:
+    """Return a fixture as a holder. Only a person can say that its values still mean what they did."""
+    cure = f"edit: read {path} again, then write the agent's versions into its 'contracts'"
+    return Holder(path, versions, cure, complete=False)
+
+
+def contract_findings(current: Versions, holders: Iterable[Holder]) -> tuple[Finding, ...]:
+    """Compare the versions that each holder names with the agent's current ones."""
     found: list[Finding] = []
-    whole = set(complete)
-    for name, versions in holders:
-        for contract, version in sorted(versions.items()):
+    for holder in holders:
+        written = f"{holder.name} was written for contract"
+        for contract, version in sorted(holder.versions.items()):
             if contract not in current:
-                found.append(
-                    _differs(
-                        f"{name} was written for contract {contract} {version}, which the agent no longer has", cure
-                    )
-                )
+                found.append(_differs(f"{written} {contract} {version}, which the agent no longer has", holder))
             elif current[contract] != version:
-                found.append(
-                    _differs(
-                        f"{name} was written for contract {contract} {version}; the agent has {current[contract]}", cure
-                    )
-                )
-        if name in whole:
-            found.extend(
-                _differs(f"{name} names no version of contract {contract}; the agent has {current[contract]}", cure)
-                for contract in sorted(set(current) - set(versions))
-            )
+                found.append(_differs(f"{written} {contract} {version}; the agent has {current[contract]}", holder))
+        for contract in sorted(set(current) - set(holder.versions)) if holder.complete else ():
+            reason = f"{holder.name} names no version of contract {contract}; the agent has {current[contract]}"
+            found.append(_differs(reason, holder))
     return tuple(found)
 
 
-def _differs(reason: str, cure: str) -> Finding:
+def _differs(reason: str, holder: Holder) -> Finding:
     return Finding(
         Cause.CONTRACT_DIFFERS,
         reason,
         detail="A contract's version changes when the meaning of one of its fields does: "
-        "read the case again, then record it.",
-        cure=cure,
+        "what was written for the other meaning has to be read again.",
+        cure=holder.cure,
     )
 
 

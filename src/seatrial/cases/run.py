@@ -17,7 +17,7 @@ from typing import Any
 
 from seatrial.binding import Binding, BindingError, read_binding_file
 from seatrial.cases.attempt import Attempt, attempt_case
-from seatrial.cases.contracts import contract_findings, with_contracts
+from seatrial.cases.contracts import Holder, contract_findings, fixture_holder, with_contracts
 from seatrial.cases.document import InvalidFile
 from seatrial.cases.load import Case, load_case
 from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
@@ -126,6 +126,9 @@ def _record_case(
     except RecordingBroken as error:
         print(f"the recording there is broken and nothing of it is kept: {error}")
         kept = None
+    stale = _fixture_findings(case, contracts)
+    if stale:
+        return None, stale
     if options.upstream_socket is None or not options.recorded_at:
         return None, (Finding(Cause.BROKEN, "--record needs --upstream-socket and --recorded-at"),)
     upstream = Upstream(base_url="http://upstream/v1", kind="openai-compatible", socket=options.upstream_socket)
@@ -147,15 +150,22 @@ def _record_case(
     return attempt, attempt.findings
 
 
+def _fixture_findings(case: Case, contracts: Mapping[str, int]) -> tuple[Finding, ...]:
+    return contract_findings(contracts, [fixture_holder(*item) for item in case.fixture_contracts.items()])
+
+
 def _contract_findings(
     options: argparse.Namespace, case: Case, recording: Recording | None, contracts: Mapping[str, int]
 ) -> tuple[Finding, ...]:
-    holders: list[tuple[str, Mapping[str, int]]] = list(case.fixture_contracts.items())
-    complete: list[str] = []
-    if recording is not None:
-        holders += [(case.path.as_posix(), case.words.contracts), (case.recording_path.as_posix(), recording.contracts)]
-        complete = [case.path.as_posix(), case.recording_path.as_posix()]
-    return contract_findings(contracts, holders, complete=complete, cure=_record_command(options))
+    found = _fixture_findings(case, contracts)
+    if recording is None:
+        return found
+    cure = _record_command(options)
+    holders = [
+        Holder(case.path.as_posix(), case.words.contracts, cure),
+        Holder(case.recording_path.as_posix(), recording.contracts, cure),
+    ]
+    return (*found, *contract_findings(contracts, holders))
 
 
 def _record_command(options: argparse.Namespace) -> str:
