@@ -38,6 +38,27 @@ def nothing() -> tuple[str, ...]:
     return ()
 
 
+async def idle(
+    queue: WorkQueue,
+    background: BackgroundWork,
+    timer: VirtualTimer,
+    *,
+    errors: Callable[[], tuple[str, ...]] = nothing,
+    waits: Callable[[], bool] = lambda: False,
+    seconds: float = 60.0,
+) -> None:
+    """Run all that is due, for an agent that has nothing of its own."""
+    await until_idle(
+        queue,
+        background,
+        timer,
+        agent_pending=nothing,
+        agent_errors=errors,
+        waits_for_upstream=waits,
+        seconds=seconds,
+    )
+
+
 def test_conversation_work_runs_before_titles_and_titles_before_plugin_tasks() -> None:
     async def scenario() -> list[str]:
         queue, background, timer = world()
@@ -58,9 +79,7 @@ def test_conversation_work_runs_before_titles_and_titles_before_plugin_tasks() -
 
         async def body() -> None:
             queue.send("a", "message", 0)
-            await until_idle(
-                queue, background, timer, agent_pending=nothing, agent_errors=nothing, waits_for_upstream=lambda: False
-            )
+            await idle(queue, background, timer)
 
         await with_worker(queue, handle, body)
         return order
@@ -79,9 +98,7 @@ def test_time_moves_to_a_busy_renudge_and_not_to_other_dated_work() -> None:
         async def body() -> None:
             queue.send("c", "resume", 3600)
             queue.send("c", "busy", 15)
-            await until_idle(
-                queue, background, timer, agent_pending=nothing, agent_errors=nothing, waits_for_upstream=lambda: False
-            )
+            await idle(queue, background, timer)
 
         await with_worker(queue, handle, body)
         return seen, timer.monotonic()
@@ -98,15 +115,7 @@ def test_an_agent_that_never_finishes_is_named_with_its_pending_work() -> None:
 
         async def body() -> None:
             queue.send("web:1", "message", 0)
-            await until_idle(
-                queue,
-                background,
-                timer,
-                agent_pending=nothing,
-                agent_errors=nothing,
-                waits_for_upstream=lambda: False,
-                seconds=0.05,
-            )
+            await idle(queue, background, timer, seconds=0.05)
 
         with pytest.raises(NotIdle) as caught:
             await with_worker(queue, never, body)
@@ -124,14 +133,7 @@ def test_an_agent_that_failed_is_not_waited_for() -> None:
 
         async def body() -> None:
             queue.send("web:1", "message", 0)
-            await until_idle(
-                queue,
-                background,
-                timer,
-                agent_pending=nothing,
-                agent_errors=lambda: ("the store is gone",),
-                waits_for_upstream=lambda: True,
-            )
+            await idle(queue, background, timer, errors=lambda: ("the store is gone",), waits=lambda: True)
 
         with pytest.raises(NotIdle, match="the store is gone") as caught:
             await with_worker(queue, never, body)
@@ -158,15 +160,7 @@ def test_waiting_for_a_recording_upstream_does_not_count() -> None:
 
         async def body() -> None:
             queue.send("web:1", "message", 0)
-            await until_idle(
-                queue,
-                background,
-                timer,
-                agent_pending=nothing,
-                agent_errors=nothing,
-                waits_for_upstream=waits,
-                seconds=0.02,
-            )
+            await idle(queue, background, timer, waits=waits, seconds=0.02)
 
         await with_worker(queue, handle, body)
         return asked
@@ -187,9 +181,7 @@ def test_a_background_task_that_raises_is_a_failure_and_the_next_still_runs() ->
 
         background.submit("title", "c", bad)
         background.submit("title", "d", good)
-        await until_idle(
-            queue, background, timer, agent_pending=nothing, agent_errors=nothing, waits_for_upstream=lambda: False
-        )
+        await idle(queue, background, timer)
         return background.failures(), ran
 
     assert asyncio.run(scenario()) == (("title c: OSError: disk is full",), ["good"])
