@@ -23,9 +23,9 @@ ANSWER_SECONDS = 600
 """How long the service may be silent before its answer counts as broken off."""
 
 ROLE_HEADER = "x-seatrial-role"
-"""A request may say for whom it asks; only the log reads it."""
+"""A request may say for whom it asks; the log tells it, and the model server gives each role a cache of its own."""
 
-_PASSED_ON = ("accept", "accept-encoding", "content-type")
+_PASSED_ON = ("accept", "accept-encoding", "content-type", ROLE_HEADER)
 _PASSED_BACK = ("content-encoding", "content-type", "retry-after")
 
 
