@@ -55,6 +55,8 @@ class Eval:
     requests: tuple[RequestRecord, ...] = ()
     contracts: Mapping[str, int] = field(default_factory=dict)
     made: Recording | None = None
+    told: bool = False
+    """Whether pytest was told of the findings by failing the test's end, which is then no finding of its own."""
 
 
 _EVAL = pytest.StashKey[Eval]()
@@ -114,7 +116,9 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
     if unknown:
         _, first = decide(tuple(unknown))
         assert first is not None
-        pytest.fail(f"{first.cause.verdict.value}: {first.reason}\n{first.detail}\n{first.cure}", pytrace=False)
+        told = f"{first.cause.verdict.value}: {first.reason}\n{first.detail}\n{first.cure}"
+        state.told = True
+        pytest.fail(told, pytrace=False)
 
 
 @pytest_asyncio.fixture
@@ -176,27 +180,26 @@ async def _open(
         snapshot=None,
         recording=recording,
         upstream=upstream,
-        model_names=_model_names(config, binding),
+        upstream_model=config.getoption("--seatrial-upstream-model"),
     )
     return await stack.enter_async_context(open_trial(settings))
-
-
-def _model_names(config: pytest.Config, binding: Binding) -> dict[str, str]:
-    name = config.getoption("--seatrial-upstream-model")
-    return {alias: name for alias in binding.model_aliases} if name else {}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep what the test raised as a finding, and write the record when the test is over."""
+    """Keep whatever any phase of the test raised as a finding, and write the record when the test is over.
+
+    An assertion of the test itself is *failed*; everything else, making the agent ready and ending it too, is
+    *broken*.
+    """
     report = yield
     state = item.stash.get(_EVAL, None)
     if state is None:
         return report
-    if report.when == "call" and call.excinfo is not None:
-        asserted = call.excinfo.errisinstance((AssertionError, pytest.fail.Exception))
+    if call.excinfo is not None and not (report.when == "teardown" and state.told):
+        asserted = report.when == "call" and call.excinfo.errisinstance((AssertionError, pytest.fail.Exception))
         cause = Cause.FAILED if asserted else Cause.BROKEN
         reason = call.excinfo.exconly(tryshort=True).splitlines()[0]
         state.findings.append(Finding(cause, reason, detail=report.longreprtext))

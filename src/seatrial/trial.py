@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from seatrial.binding import Agent, Binding, Calendar, Composition, InputRefused, World
 from seatrial.clock import TrialClock, VirtualTimer
-from seatrial.conversation import Conversation, ConversationState
+from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording
 from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.server import Gateway
@@ -39,8 +39,8 @@ class TrialSettings:
     snapshot: Mapping[str, Any] | None
     recording: Recording | None
     upstream: Upstream | None = None
-    model_names: Mapping[str, str] = field(default_factory=dict)
-    """The upstream's name of each model alias of the agent, for recording."""
+    upstream_model: str = ""
+    """The upstream's name of the agent's model, for recording. Empty: the upstream takes the agent's own."""
 
 
 class TrialBroken(Exception):
@@ -103,13 +103,12 @@ class Trial:
     async def _send_and_wait(
         self, conversation_id: str | None, batch: list[Input], history: Sequence[HistoryItem]
     ) -> Conversation:
-        started = conversation_id is None
-        if started:
+        if conversation_id is None:
             self._conversations += 1
         if history:
             turns = exchanges(tuple(history))
             conversation_id = await self._agent.load_history(turns, conversation_id=conversation_id, key=self._key())
-        before = None if conversation_id is None else await self._read(conversation_id)
+        before = None if conversation_id is None else await self._agent.read(conversation_id)
         mark = self._steps.mark()
         for item in batch:
             try:
@@ -131,7 +130,7 @@ class Trial:
         except NotIdle as error:
             raise TrialBroken(str(error)) from error
         await self._settle()
-        state = (await self._read(conversation_id)).after(before)
+        state = (await self._agent.read(conversation_id)).after(before)
         conversation = Conversation(
             conversation_id=conversation_id,
             replies=state.replies,
@@ -159,9 +158,6 @@ class Trial:
                 await self._gateway.settle()
         except TimeoutError as error:
             raise TrialBroken("the agent is idle, and a model request of it is still open") from error
-
-    async def _read(self, conversation_id: str) -> ConversationState:
-        return await self._agent.read(conversation_id)
 
     def _key(self) -> str:
         """Return the idempotency key of the next input. It tells conversations of a trial apart and
@@ -221,7 +217,7 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
         header_names=settings.binding.header_names,
         recording=settings.recording,
         upstream=settings.upstream,
-        model_names=settings.model_names,
+        model_names=dict.fromkeys(settings.binding.model_aliases, name) if (name := settings.upstream_model) else {},
     )
     async with serve(gateway.app, lifespan=False) as model:
         world = World(

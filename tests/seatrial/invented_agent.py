@@ -25,6 +25,7 @@ WAYS = (
     "asks_nobody",
     "asks_twice",
     "fails_in_background",
+    "fails_when_it_stops",
     "refuses",
     "reports_an_unknown_step",
     "reports_no_steps",
@@ -149,6 +150,15 @@ class InventedBinding:
                 await world.timer.sleep(20)  # as an agent does that gives its work so long to end
             worker.cancel()
             await asyncio.gather(worker, return_exceptions=True)
+            if self._way == "fails_when_it_stops":
+                raise RuntimeError("the agent did not stop cleanly")
+
+
+class FailsWhenItStops(InventedBinding):
+    """The binding of an agent whose end fails, for who names a binding by its class."""
+
+    def __init__(self) -> None:
+        super().__init__("fails_when_it_stops")
 
 
 @asynccontextmanager

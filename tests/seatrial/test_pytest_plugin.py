@@ -47,8 +47,8 @@ def environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)])}
 
 
-def run_eval(folder: Path, source: str, *options: str) -> tuple[int, dict[str, Any]]:
-    (folder / "binding.yaml").write_text(BINDING)
+def run_eval(folder: Path, source: str, *options: str, binding: str = BINDING) -> tuple[int, dict[str, Any]]:
+    (folder / "binding.yaml").write_text(binding)
     (folder / "test_eval.py").write_text(source)
     proof = folder / "proof.json"
     proof.write_text('{"policy": "required", "sealed": true}')
@@ -132,3 +132,16 @@ async def test_time(agent):
 """
     record(tmp_path, model, source)
     assert run_eval(tmp_path, source)[0] == 0
+
+
+def test_an_agent_that_cannot_be_made_ready_is_broken(tmp_path: Path) -> None:
+    code, made = run_eval(tmp_path, EVAL, binding=BINDING.replace("InventedBinding", "NobodysBinding"))
+    assert (code, made["verdict"]) == (14, "broken")
+    assert "no class 'NobodysBinding'" in made["reason"]
+
+
+def test_an_agent_whose_end_fails_is_broken_although_its_test_held(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model)
+    code, made = run_eval(tmp_path, EVAL, binding=BINDING.replace("InventedBinding", "FailsWhenItStops"))
+    assert (code, made["verdict"]) == (14, "broken")
+    assert "did not stop cleanly" in made["reason"]

@@ -57,7 +57,7 @@ async def attempt_case(
         snapshot=case.snapshot,
         recording=recording,
         upstream=upstream,
-        model_names={alias: upstream_model for alias in binding.model_aliases} if upstream_model else {},
+        upstream_model=upstream_model,
     )
     calls: list[CallRecord] = []
     findings: list[Finding] = []
