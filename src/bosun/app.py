@@ -29,13 +29,16 @@ from bosun.mailbox.redis_queue import RedisStreamQueue
 from bosun.mailbox.titling import TitleHandover
 from bosun.mailbox.worker import Worker
 from bosun.model.client import ModelClient
+from bosun.model.guardian import Guardian
 from bosun.model.titles import write_title
 from bosun.options import BosunOptions
+from bosun.plugins import PluginHost, load_plugins
 from bosun.steps import LoggedSteps
 from bosun.stores.postgres import create_engine, require_schema
 from bosun.stores.redis import connect
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
+from bosun.turn.tool_calls import ToolCalls
 
 
 def create_app(options: BosunOptions) -> FastAPI:
@@ -43,8 +46,8 @@ def create_app(options: BosunOptions) -> FastAPI:
 
     Connects to nothing; its lifespan does, and raises `SchemaMismatch` where the database is another's.
 
-    Raises `PluginUnknown` for a plugin that does not exist. An app is entered once: its lifespan closes what
-    was made here.
+    Raises `PluginUnknown` for a plugin that does not exist, and `ToolNameTaken` for plugins that do not fit together.
+    An app is entered once: its lifespan closes what was made here.
     """
     contracts = contract_versions(options.plugins)
     clock = options.clock or SystemClock()
@@ -58,6 +61,7 @@ def create_app(options: BosunOptions) -> FastAPI:
     assert background is not None
     queue = options.queue or RedisStreamQueue(redis, clock=clock, consumer=ids.nonce("bosun", "consumer"))
 
+    plugins = load_plugins(options.plugins, PluginHost(engine=engine, clock=clock, ids=ids))
     log = ConversationLog(engine, clock=clock, ids=ids)
     reader = ConversationReader(engine)
     mailbox = Mailbox(redis, clock=clock, ids=ids, steps=steps, attempts=options.limits.attempts)
@@ -68,12 +72,17 @@ def create_app(options: BosunOptions) -> FastAPI:
         calendar=options.calendar,
         stale_after=options.stale_after,
         steps=steps,
+        recalls=plugins,
+    )
+    tools = ToolCalls(
+        plugins, log=log, reader=reader, guardian=Guardian(), steps=steps, most=options.limits.tool_calls_per_turn
     )
     turns = TurnEngine(
         log=log,
         reader=reader,
         assembler=assembler,
         model=model,
+        tools=tools,
         delivery=WebDelivery(log, steps),
         timer=timer,
         limits=options.limits,

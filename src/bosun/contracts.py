@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from bosun.context.blocks import BLOCK_VERSIONS
-from bosun.plugins import require_known
+from bosun.plugins import plugin_contracts
 from bosun.steps import STEPS_VERSION
 
 OUTPUT_REPLY_VERSION: Final = 1
@@ -17,8 +17,7 @@ OUTPUT_REPLY_VERSION: Final = 1
 
 def contract_versions(plugins: tuple[str, ...] = ()) -> dict[str, int]:
     """Return every contract of an app composed with these plugins. Raises `PluginUnknown`."""
-    require_known(plugins)
     versions = {f"context.{name}": version for name, version in BLOCK_VERSIONS.items()}
     versions["output.reply"] = OUTPUT_REPLY_VERSION
     versions["steps"] = STEPS_VERSION
-    return versions
+    return {**versions, **plugin_contracts(plugins)}

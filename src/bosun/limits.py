@@ -11,6 +11,8 @@ class Limits:
 
     turn_timeout_seconds: float = 600.0
     """How long one turn may think. When it passes, the turn fails with the kind `timeout`."""
+    tool_calls_per_turn: int = 150
+    """How many calls of tools one turn may make, counted in the log. Further ones fail, and no tools are offered."""
     workers: int = 4
     """How many conversations one process works on at once."""
     attempts: int = 5

@@ -8,6 +8,7 @@ from types import FrameType
 from typing import Final
 
 from bosun.embedded import stores
+from bosun.plugins import require_known
 from bosun.settings import MODEL_URL_MISSING, Settings, SettingsInvalid
 
 REQUEST_SECONDS: Final = 10
@@ -17,11 +18,12 @@ REQUEST_SECONDS: Final = 10
 def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; then finish or cancel what runs, and stop the embedded stores.
 
-    Raises `SettingsInvalid` before anything is started, `DataDirectoryBusy` and `ServiceError` when the
-    stores cannot be.
+    Raises `SettingsInvalid` and `PluginUnknown` before anything is started, `DataDirectoryBusy` and `ServiceError`
+    when the stores cannot be.
     """
     if not settings.model_url:
         raise SettingsInvalid(MODEL_URL_MISSING)
+    require_known(settings.plugins)
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end_once)
     try:

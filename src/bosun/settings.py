@@ -8,9 +8,10 @@ from __future__ import annotations
 import os
 from datetime import timedelta
 from pathlib import Path
+from typing import Annotated
 
-from pydantic import Field, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bosun.clock import CalendarPolicy
 from bosun.limits import Limits
@@ -28,7 +29,7 @@ class SettingsInvalid(Exception):
 
 
 class Settings(BaseSettings):
-    """What the environment says. `BOSUN_MODELS` and `BOSUN_PLUGINS` are JSON."""
+    """What the environment says. `BOSUN_MODELS` is JSON, `BOSUN_PLUGINS` names with commas between them."""
 
     model_config = SettingsConfigDict(env_prefix="BOSUN_", frozen=True, extra="ignore", protected_namespaces=())
 
@@ -48,11 +49,20 @@ class Settings(BaseSettings):
     zone: str = "UTC"
     week_starts: str = "monday"
     stale_after_days: float = Field(default=7, gt=0)
-    plugins: tuple[str, ...] = ()
+    plugins: Annotated[tuple[str, ...], NoDecode] = ()
+    """For example `BOSUN_PLUGINS=memory`. Without it, no plugin is composed."""
     turn_timeout_seconds: float = Field(default=Limits.turn_timeout_seconds, gt=0)
+    tool_calls_per_turn: int = Field(default=Limits.tool_calls_per_turn, ge=1)
     workers: int = Field(default=Limits.workers, ge=1)
     attempts: int = Field(default=Limits.attempts, ge=1)
     drain_seconds: float = Field(default=Limits.drain_seconds, ge=0)
+
+    @field_validator("plugins", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        if not isinstance(value, str):
+            return value
+        return tuple(name.strip() for name in value.split(",") if name.strip())
 
     def options(self, postgres_url: str, redis_url: str) -> BosunOptions:
         """Return the options of an app on these stores. Raises `SettingsInvalid`."""
@@ -75,6 +85,7 @@ class Settings(BaseSettings):
             ),
             limits=Limits(
                 turn_timeout_seconds=self.turn_timeout_seconds,
+                tool_calls_per_turn=self.tool_calls_per_turn,
                 workers=self.workers,
                 attempts=self.attempts,
                 drain_seconds=self.drain_seconds,

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from bosun.log.events import KNOWN, CorruptEvent, MessageHandled, Opaque, Title, TokenUsage, TurnFailed, decode
+from bosun.log.events import (
+    KNOWN,
+    AssistantMessage,
+    CorruptEvent,
+    MessageHandled,
+    Opaque,
+    Title,
+    TokenUsage,
+    TurnFailed,
+    decode,
+)
+from bosun.log.messages import ToolCall
 
 
 def test_a_known_row_becomes_its_payload() -> None:
@@ -12,6 +23,22 @@ def test_a_known_row_becomes_its_payload() -> None:
     stored = {"turn_id": "turn:a", "kind": "timeout", "usage": {"agent": {"input_tokens": 3, "output_tokens": 0}}}
     expected = TurnFailed(turn_id="turn:a", kind="timeout", usage={"agent": TokenUsage(input_tokens=3)})
     assert decode("web:c", 7, "turn_failed", 1, stored) == expected
+
+
+def test_an_answer_that_was_stored_before_there_were_tools_asks_for_no_calls() -> None:
+    """Rows are never rewritten."""
+    expected = AssistantMessage(turn_id="turn:a", text="On Friday.", tool_calls=[])
+    assert decode("web:c", 7, "assistant_message", 1, {"turn_id": "turn:a", "text": "On Friday."}) == expected
+
+
+def test_an_answer_with_calls_is_read_as_it_was_stored() -> None:
+    """The arguments stay the text that the model wrote."""
+    call = ToolCall(id="tool_call:a", name="look", arguments='{"at": 1')
+    answer = AssistantMessage(turn_id="turn:a", text="", tool_calls=[call])
+    assert decode("web:c", 7, "assistant_message", 1, answer.model_dump(mode="json", by_alias=False)) == answer
+    assert answer.model_dump(by_alias=True)["toolCalls"] == [
+        {"id": "tool_call:a", "name": "look", "arguments": '{"at": 1'}
+    ]
 
 
 def test_a_row_of_an_unknown_type_is_kept_as_it_is() -> None:
@@ -62,6 +89,9 @@ def test_every_type_is_known_by_its_own_name() -> None:
         "message_handled",
         "user_message",
         "assistant_message",
+        "guardian_action_reviewed",
+        "tool_execution_started",
+        "tool_result",
         "turn_started",
         "turn_context",
         "turn_completed",

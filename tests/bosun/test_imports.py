@@ -7,10 +7,18 @@ import sys
 
 
 def loaded_by(statement: str) -> set[str]:
-    """Return the top-level modules that a fresh interpreter has loaded after a statement."""
-    program = f"import sys\n{statement}\nprint(*{{name.split('.')[0] for name in sys.modules}})"
+    """Return the modules that a fresh interpreter has loaded after a statement, and the packages that they lie in."""
+    program = f"import sys\n{statement}\nprint(*sys.modules)"
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     return set(ended.stdout.split())
+
+
+ASKED = """
+import bosun.contracts, bosun.stores.migrations
+bosun.stores.migrations.migrations_fingerprint()
+bosun.contracts.contract_versions({plugins})
+"""
+SLOW = {"openai", "fastapi", "sqlalchemy", "redis", "alembic"}
 
 
 def test_an_app_imports_no_migrations_tool_no_server_and_no_embedded_store() -> None:
@@ -26,5 +34,19 @@ def test_an_app_imports_no_migrations_tool_no_server_and_no_embedded_store() -> 
 
 def test_the_contracts_and_the_schema_head_are_cheap_to_ask_for() -> None:
     """Loading a case asks for them before anything runs."""
-    asked = "import bosun.contracts, bosun.stores.migrations; bosun.stores.migrations.migrations_fingerprint()"
-    assert not loaded_by(asked) & {"openai", "fastapi", "sqlalchemy", "redis", "alembic"}
+    assert not loaded_by(ASKED.format(plugins="()")) & SLOW
+    assert not loaded_by(ASKED.format(plugins="('memory',)")) & SLOW
+
+
+def test_an_app_without_plugins_imports_nothing_of_any() -> None:
+    """An edited plugin changes nothing for an app that is composed without it."""
+    composed = """
+from bosun.app import create_app
+from bosun.options import BosunOptions, ModelOptions
+model = ModelOptions(base_url="http://127.0.0.1:9/v1")
+create_app(BosunOptions(postgres_url="postgresql:///x", redis_url="unix:///y", model=model, plugins={plugins}))
+"""
+    without = loaded_by(composed.format(plugins="()"))
+    assert "bosun.turn.tool_calls" in without
+    assert not [name for name in without if name.startswith("bosun.plugins.")]
+    assert "bosun.plugins.memory.store" in loaded_by(composed.format(plugins="('memory',)"))

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from sqlalchemy import MetaData, text
+from sqlalchemy import Computed, MetaData, text
 from sqlalchemy import create_engine as sync_engine
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -25,7 +25,7 @@ def test_the_head_that_the_app_checks_is_alembics() -> None:
 
 
 def test_the_tables_in_code_are_those_that_the_migrations_make(database_url: str) -> None:
-    """Names, types, keys and nullability; and no column is filled by the server."""
+    """Names, types, keys and nullability; and the server fills no column but from its own row."""
     made = MetaData()
     engine = sync_engine(driver_url(database_url))
     made.reflect(engine)
@@ -42,7 +42,9 @@ def test_the_tables_in_code_are_those_that_the_migrations_make(database_url: str
         }
 
     assert shape(made) == shape(metadata)
-    assert [column for table in made.tables.values() for column in table.columns if column.server_default] == []
+    filled = [column for table in made.tables.values() for column in table.columns if column.server_default]
+    assert [column.name for column in filled] == ["words"]
+    assert [type(column.server_default) for column in filled] == [Computed]
 
 
 def test_migrating_again_changes_nothing(database_url: str) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 from conftest import START, HandClock
 
+from bosun.ids import derive
 from bosun.log.events import TokenUsage
-from bosun.log.messages import ConversationRecord, InboundMessage
+from bosun.log.messages import ConversationRecord, InboundMessage, ProposedCall
 from bosun.log.projection import conversation_view, event_view
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
@@ -46,6 +47,7 @@ async def test_a_conversation_is_told_in_the_logs_order(
             "status": "succeeded",
             "error": None,
             "toolCalls": [],
+            "guardianReviews": [],
             "startedAt": "2030-01-15T12:00:00Z",
             "endedAt": "2030-01-15T12:00:02Z",
             "usage": {"agent": {"inputTokens": 9, "outputTokens": 2, "cachedInputTokens": 1}},
@@ -55,6 +57,7 @@ async def test_a_conversation_is_told_in_the_logs_order(
             "status": "failed",
             "error": "timeout",
             "toolCalls": [],
+            "guardianReviews": [],
             "startedAt": "2030-01-15T12:00:02Z",
             "endedAt": "2030-01-15T12:00:04Z",
             "usage": {},
@@ -64,12 +67,53 @@ async def test_a_conversation_is_told_in_the_logs_order(
             "status": "started",
             "error": None,
             "toolCalls": [],
+            "guardianReviews": [],
             "startedAt": "2030-01-15T12:00:04Z",
             "endedAt": None,
             "usage": {},
         },
     ]
     assert len({message["id"] for message in view["messages"]}) == 5
+
+
+async def test_a_call_is_told_with_its_review_and_its_end(log: ConversationLog, reader: ConversationReader) -> None:
+    """In each state that it can be in: begun or not, made, refused, and asked for in words that are no JSON."""
+    await log.open_conversation(ConversationRecord(id="web:c", account_id="standard", actor_id="morgan"))
+    said = InboundMessage(id="1", actor_id="morgan", author="Morgan", text="Look.", received_at=START)
+    turn = await log.start_turn("web:c", [said])
+    asked = [ProposedCall(name="look", arguments=text) for text in ('{"at": 1}', "{", "[NaN]", "")]
+    made, broken, begun, waiting = await log.record_calls(turn, 1, "", asked)
+    await log.record_review(turn, made, effect="read", decision="allow", risk="low", reason="it only reads", by="rule")
+    await log.start_tool(turn, made, {"at": 1, "times": 1})
+    await log.finish_tool(turn, made, "succeeded", "Seen.")
+    await log.finish_tool(turn, broken, "failed", "Error: no.")
+    await log.start_tool(turn, begun, {})
+    conversation = await reader.conversation("web:c")
+    assert conversation is not None
+    (view,) = conversation_view(conversation, await reader.events("web:c"))["turns"]
+    assert view["toolCalls"] == [
+        {
+            "id": derive(turn.id, "tool_call", 1),
+            "name": "look",
+            "status": "succeeded",
+            "input": {"at": 1, "times": 1},
+            "output": "Seen.",
+        },
+        {"id": broken.id, "name": "look", "status": "failed", "input": "{", "output": "Error: no."},
+        {"id": begun.id, "name": "look", "status": "started", "input": {}, "output": None},
+        {"id": waiting.id, "name": "look", "status": "started", "input": {}, "output": None},
+    ]
+    assert view["guardianReviews"] == [
+        {
+            "callId": made.id,
+            "tool": "look",
+            "effect": "read",
+            "decision": "allow",
+            "risk": "low",
+            "reason": "it only reads",
+            "by": "rule",
+        }
+    ]
 
 
 async def test_a_row_is_shown_under_the_apis_names(log: ConversationLog, reader: ConversationReader) -> None:

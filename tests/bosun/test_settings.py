@@ -20,18 +20,21 @@ except SettingsInvalid as error:
 model, limits = options.model, options.limits
 print((str(settings.data_dir), model.base_url, model.alias("title"), model.alias("agent")))
 print((options.calendar.zone, limits.workers, limits.turn_timeout_seconds))
+print((options.plugins, limits.tool_calls_per_turn))
 """
 
 
-def run(**variables: str) -> subprocess.CompletedProcess[str]:
-    """Read an environment that holds these BOSUN_ variables and no others."""
+def run(*arguments: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    """Read an environment that holds these BOSUN_ variables and no others, or run Python with these arguments in it."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("BOSUN_")}
     environment = {
         **kept,
         "PYTHONPATH": os.pathsep.join(part for part in sys.path if part),
         **{f"BOSUN_{name}": value for name, value in variables.items()},
     }
-    return subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True)
+    return subprocess.run(
+        [sys.executable, *(arguments or ("-c", PROGRAM))], env=environment, capture_output=True, text=True
+    )
 
 
 def test_the_options_are_what_the_environment_says() -> None:
@@ -42,11 +45,27 @@ def test_the_options_are_what_the_environment_says() -> None:
         ZONE="Europe/Vienna",
         WORKERS="2",
         DATA_DIR="/srv/bosun",
+        TOOL_CALLS_PER_TURN="9",
+        PLUGINS="memory, automations",
     )
     assert [ast.literal_eval(line) for line in done.stdout.splitlines()] == [
         ("/srv/bosun", "http://127.0.0.1:9/v1", "small", "bosun"),
         ("Europe/Vienna", 2, 600.0),
+        (("memory", "automations"), 9),
     ], done.stderr
+
+
+def test_no_plugin_is_composed_unless_it_is_named() -> None:
+    """An empty list of names is none."""
+    for variables in ({}, {"PLUGINS": ""}, {"PLUGINS": " , "}):
+        done = run(MODEL_URL="http://127.0.0.1:9/v1", **variables)
+        assert done.stdout.splitlines()[-1] == "((), 150)", done.stderr
+
+
+def test_a_plugin_that_does_not_exist_is_named_before_anything_is_started() -> None:
+    """Not after the stores were."""
+    done = run("-m", "bosun", "serve", MODEL_URL="http://127.0.0.1:9/v1", PLUGINS="memroy", DATA_DIR="/nonexistent/x")
+    assert (done.returncode, done.stderr) == (2, "bosun: there is no plugin 'memroy'; did you mean memory?\n")
 
 
 def test_without_a_model_the_sentence_says_what_to_set() -> None:
@@ -56,7 +75,9 @@ def test_without_a_model_the_sentence_says_what_to_set() -> None:
     assert "BOSUN_MODEL_URL is not set" in done.stderr and "python -m bosun serve" in done.stderr
 
 
-@pytest.mark.parametrize(("name", "value"), [("PORT", "high"), ("WORKERS", "0"), ("MAX_TOKENS", "-1")])
+@pytest.mark.parametrize(
+    ("name", "value"), [("PORT", "high"), ("WORKERS", "0"), ("MAX_TOKENS", "-1"), ("TOOL_CALLS_PER_TURN", "0")]
+)
 def test_a_value_that_cannot_be_is_named(name: str, value: str) -> None:
     """By its variable."""
     done = run(**{name: value})

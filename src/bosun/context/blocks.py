@@ -13,8 +13,13 @@ from typing import Final
 from bosun.clock import CalendarPolicy
 from bosun.context.escape import one_line
 from bosun.context.sources import AccountSnapshot
+from bosun.recall import FactBlock
 
 BLOCK_VERSIONS: Final = {"account": 1, "actor": 1, "time": 1}
+"""The blocks of every prompt. A block of recalled facts is the plugin's that recalls them, and so is its version."""
+
+LONGEST_FACT: Final = 300
+"""How many characters of a recalled fact are told."""
 
 MOST_PROJECTS: Final = 40
 """How many projects are named; the rest is counted."""
@@ -62,6 +67,11 @@ def time_block(now: datetime, calendar: CalendarPolicy) -> Block:
             f"week starts: {calendar.week_starts.capitalize()}",
         ),
     )
+
+
+def fact_block(facts: FactBlock) -> Block:
+    """Say what was recalled."""
+    return Block(facts.name, tuple(one_line(line, LONGEST_FACT) for line in facts.lines))
 
 
 def _listed(names: Sequence[str]) -> str:

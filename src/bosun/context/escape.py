@@ -15,10 +15,10 @@ _BREAKING: Final = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 """Unicode's categories of controls, invisible formatting, surrogates, and line and paragraph separators."""
 
 
-def one_line(text: str) -> str:
-    """Return anybody's text as one line that cannot open or close a block: at most 120 characters before escaping."""
+def one_line(text: str, longest: int = LONGEST_VALUE) -> str:
+    """Return anybody's text as one line that cannot open or close a block, of so many characters before escaping."""
     flat = "".join(" " if unicodedata.category(character) in _BREAKING else character for character in text)
     words = " ".join(flat.split())
-    if len(words) > LONGEST_VALUE:
-        words = words[: LONGEST_VALUE - 1].rstrip() + "…"
+    if len(words) > longest:
+        words = words[: longest - 1].rstrip() + "…"
     return "".join(_ENTITIES.get(character, character) for character in words)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from bosun.log.messages import ToolCall
+
 
 @dataclass(frozen=True)
 class PromptMessage:
-    """One message of a request to the model."""
+    """One message of a request to the model; a tool's names the call that it is the result of."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
     content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None
 
 
 @dataclass(frozen=True)

@@ -2,5 +2,6 @@
 
 How a turn is written, by the worker and by a host that loads history alike (a host leaves out
 `record_context`): `open_conversation`, `accept_message` for each message, `start_turn`, `record_context` for
-each model request, and one of `commit_reply`, `commit_no_reply`, `commit_failure`.
+each model request, and one of `commit_reply`, `commit_no_reply`, `commit_failure`. An answer that asks for calls of
+tools is `record_calls`, and then for each call `record_review`, `start_tool` and `finish_tool`.
 """

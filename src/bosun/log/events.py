@@ -3,7 +3,7 @@
 An unknown type is opaque; a known one that is corrupt fails loudly.
 
 Two streams share the log. What people see: `message`, `title`. What the model reads again: `user_message`,
-`assistant_message`. The rest is the life of turns.
+`assistant_message`, `tool_result`. The rest is the life of turns and of tool calls.
 """
 
 from __future__ import annotations
@@ -13,8 +13,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 from pydantic.alias_generators import to_camel
+
+from bosun.log.messages import ToolCall
+from bosun.tools import Effect
 
 EVENT_SCHEMA: Final = 1
 """Version of the payloads below; changes when a field's meaning changes."""
@@ -24,6 +27,11 @@ NO_REPLY: Final = "[[NO_REPLY]]"
 
 VisibleKind = Literal["message", "answer", "notice", "error"]
 TurnEnd = Literal["succeeded", "no_reply"]
+CallEnd = Literal["succeeded", "failed", "denied", "timed_out"]
+"""How a call ended. Timed out: it was begun, and whether it was done is not known."""
+ReviewDecision = Literal["allow", "ask", "deny"]
+Risk = Literal["low", "medium", "high"]
+DecidedBy = Literal["rule", "model"]
 
 
 class TokenUsage(BaseModel):
@@ -93,11 +101,47 @@ class UserMessage(Payload):
 
 
 class AssistantMessage(Payload):
-    """The model's own words, sentinels included."""
+    """The model's own words, sentinels included, and the calls of tools that it asked for beside them."""
 
     type: ClassVar[str] = "assistant_message"
     turn_id: str
     text: str
+    tool_calls: list[ToolCall] = []
+
+
+class GuardianActionReviewed(Payload):
+    """It was decided whether a call may be made. Stored before the call is."""
+
+    type: ClassVar[str] = "guardian_action_reviewed"
+    turn_id: str
+    call_id: str
+    tool: str
+    effect: Effect
+    decision: ReviewDecision
+    risk: Risk
+    reason: str
+    by: DecidedBy
+
+
+class ToolExecutionStarted(Payload):
+    """A call is about to be made, with this input. From here on it is never made again."""
+
+    type: ClassVar[str] = "tool_execution_started"
+    turn_id: str
+    call_id: str
+    name: str
+    input: dict[str, JsonValue]
+
+
+class ToolResult(Payload):
+    """A call has ended; the output is what the model reads of it."""
+
+    type: ClassVar[str] = "tool_result"
+    turn_id: str
+    call_id: str
+    name: str
+    status: CallEnd
+    output: str
 
 
 class TurnStarted(Payload):
@@ -165,6 +209,9 @@ KNOWN: Final[Mapping[str, type[Payload]]] = {
         MessageHandled,
         UserMessage,
         AssistantMessage,
+        GuardianActionReviewed,
+        ToolExecutionStarted,
+        ToolResult,
         TurnStarted,
         TurnContext,
         TurnCompleted,

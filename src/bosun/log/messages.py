@@ -57,11 +57,32 @@ class Turn(BaseModel):
     message_ids: tuple[str, ...]
 
 
-class HistoryMessage(BaseModel):
-    """One message of the model's stream, oldest first: a person's (with its author), or the model's own."""
+class ProposedCall(BaseModel):
+    """A call of a tool as the model asked for it. The arguments are the JSON text that the model wrote."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    role: Literal["user", "assistant"]
+    name: str
+    arguments: str
+
+
+class ToolCall(ProposedCall):
+    """A call as it is stored: its id derives from the turn and the call's place in it."""
+
+    id: str
+
+
+class HistoryMessage(BaseModel):
+    """One message of the model's stream, oldest first.
+
+    A person's (with its author), the model's own (with the calls that it asked for), or the result of the call of
+    which it has the id. Every call is followed by its result.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    role: Literal["user", "assistant", "tool"]
     text: str
     author: str | None = None
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str | None = None

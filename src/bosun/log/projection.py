@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 from bosun.log.events import (
+    AssistantMessage,
     Event,
+    GuardianActionReviewed,
     MessageHandled,
     Payload,
     TokenUsage,
+    ToolExecutionStarted,
+    ToolResult,
     TurnCompleted,
     TurnFailed,
     TurnStarted,
     VisibleMessage,
 )
-from bosun.log.messages import ConversationSummary
+from bosun.log.messages import ConversationSummary, ToolCall
+from bosun.tool_arguments import ArgumentsUnreadable, read_arguments
 
 
 def summary_view(conversation: ConversationSummary) -> dict[str, Any]:
@@ -32,10 +38,11 @@ def summary_view(conversation: ConversationSummary) -> dict[str, Any]:
 def conversation_view(conversation: ConversationSummary, events: Sequence[Event]) -> dict[str, Any]:
     """Return a conversation with its messages and turns.
 
-    A message is its turn's as soon as the turn has handled it.
+    A message is its turn's as soon as the turn has handled it. A tool call is `started` until it has a result.
     """
     messages: list[dict[str, Any]] = []
     turns: dict[str, dict[str, Any]] = {}
+    calls: dict[str, dict[str, Any]] = {}
     for event in events:
         payload = event.payload
         if isinstance(payload, VisibleMessage):
@@ -46,6 +53,17 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
                     message["turnId"] = payload.turn_id
         elif isinstance(payload, TurnStarted):
             turns[payload.turn_id] = _turn(payload, event.created_at)
+        elif isinstance(payload, AssistantMessage):
+            for call in payload.tool_calls:
+                calls[call.id] = _call(call)
+                turns[payload.turn_id]["toolCalls"].append(calls[call.id])
+        elif isinstance(payload, GuardianActionReviewed):
+            review = payload.model_dump(by_alias=True, exclude={"turn_id"})
+            turns[payload.turn_id]["guardianReviews"].append(review)
+        elif isinstance(payload, ToolExecutionStarted):
+            calls[payload.call_id]["input"] = payload.input
+        elif isinstance(payload, ToolResult):
+            calls[payload.call_id].update(status=payload.status, output=payload.output)
         elif isinstance(payload, TurnCompleted):
             turns[payload.turn_id].update(_ending(payload.status, None, payload.usage, event.created_at))
         elif isinstance(payload, TurnFailed):
@@ -88,10 +106,19 @@ def _turn(payload: TurnStarted, started_at: datetime) -> dict[str, Any]:
         "status": "started",
         "error": None,
         "toolCalls": [],
+        "guardianReviews": [],
         "startedAt": instant(started_at),
         "endedAt": None,
         "usage": {},
     }
+
+
+def _call(call: ToolCall) -> dict[str, Any]:
+    """Show what the model wrote: its arguments, or the text where that is no JSON object."""
+    arguments: object = call.arguments
+    with suppress(ArgumentsUnreadable):
+        arguments = read_arguments(call.arguments)
+    return {"id": call.id, "name": call.name, "status": "started", "input": arguments, "output": None}
 
 
 def _ending(status: str, error: str | None, usage: dict[str, TokenUsage], ended_at: datetime) -> dict[str, Any]:

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from sqlalchemy import Row, Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bosun.log.events import AssistantMessage, Event, TurnStarted, UserMessage, VisibleMessage, decode
+from bosun.log.events import Event, TurnStarted, UserMessage, VisibleMessage, decode
+from bosun.log.history import HISTORY_TYPES, history_of
 from bosun.log.messages import ConversationSummary, HistoryMessage, Turn
+from bosun.log.tool_progress import PROGRESS_TYPES, ToolProgress, tool_progress
 from bosun.log.writing import existing_keys
 from bosun.stores.tables import conversation_events as rows
 from bosun.stores.tables import conversations
@@ -57,20 +59,15 @@ class ConversationReader:
 
     async def history(self, conversation_id: str) -> tuple[HistoryMessage, ...]:
         """Return the model's stream, oldest first."""
-        query = (
-            _events(conversation_id)
-            .where(rows.c.type.in_([UserMessage.type, AssistantMessage.type]))
-            .order_by(rows.c.seq)
-        )
+        query = _events(conversation_id).where(rows.c.type.in_(HISTORY_TYPES)).order_by(rows.c.seq)
         async with self._engine.connect() as connection:
             found = (await connection.execute(query)).all()
-        stream = []
-        for payload in (_event(row).payload for row in found):
-            if isinstance(payload, UserMessage):
-                stream.append(HistoryMessage(role="user", text=payload.text, author=payload.author))
-            elif isinstance(payload, AssistantMessage):
-                stream.append(HistoryMessage(role="assistant", text=payload.text))
-        return tuple(stream)
+        return history_of(_event(row).payload for row in found)
+
+    async def tool_progress(self, turn: Turn) -> ToolProgress:
+        """Return how far the turn's tool calls have come."""
+        async with self._engine.connect() as connection:
+            return await progress_of(connection, turn)
 
     async def handled(self, conversation_id: str, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the messages that an ended turn has taken in."""
@@ -120,6 +117,17 @@ async def latest_turn(connection: AsyncConnection, conversation_id: str) -> tupl
     )
     ended = await existing_keys(connection, conversation_id, [f"turn_ended:{turn.id}"])
     return turn, not ended
+
+
+async def progress_of(connection: AsyncConnection, turn: Turn) -> ToolProgress:
+    """Return how far a turn's tool calls have come, as this transaction sees it."""
+    query = (
+        _events(turn.conversation_id)
+        .where(rows.c.type.in_(PROGRESS_TYPES), rows.c.payload["turn_id"].astext == turn.id)
+        .order_by(rows.c.seq)
+    )
+    found = (await connection.execute(query)).all()
+    return tool_progress(_event(row).payload for row in found)
 
 
 def _summaries() -> Select[tuple[str, str, str, str, str, object]]:

@@ -17,10 +17,17 @@ from bosun.ids import IdSource
 from bosun.log.events import (
     NO_REPLY,
     AssistantMessage,
+    CallEnd,
+    DecidedBy,
+    GuardianActionReviewed,
     MessageHandled,
     Payload,
+    ReviewDecision,
+    Risk,
     Title,
     TokenUsage,
+    ToolExecutionStarted,
+    ToolResult,
     TurnCompleted,
     TurnContext,
     TurnFailed,
@@ -29,10 +36,12 @@ from bosun.log.events import (
     VisibleKind,
     VisibleMessage,
 )
-from bosun.log.messages import ConversationRecord, InboundMessage, Turn
-from bosun.log.reading import latest_turn
+from bosun.log.messages import ConversationRecord, InboundMessage, ProposedCall, ToolCall, Turn
+from bosun.log.reading import latest_turn, progress_of
 from bosun.log.writing import NewEvent, hold
 from bosun.stores.tables import conversations
+from bosun.tool_arguments import JSON
+from bosun.tools import Effect
 
 NAME = "Bosun"
 """The author that people see on Bosun's own messages."""
@@ -118,6 +127,61 @@ class ConversationLog:
         """
         context = TurnContext(turn_id=turn.id, request=request, blocks=list(blocks), contracts=dict(contracts))
         await self._append_once(turn.conversation_id, f"turn_context:{turn.id}:{request}", context)
+
+    async def record_calls(
+        self, turn: Turn, request: int, text: str, calls: Sequence[ProposedCall]
+    ) -> tuple[ToolCall, ...]:
+        """Store that the answer to the turn's n-th request asks for these calls, and what it says beside them.
+
+        Return the calls with their ids. When the request has an answer with calls already, that one stays and its
+        calls are returned.
+        """
+        async with self._engine.begin() as connection:
+            held = await hold(connection, turn.conversation_id, self._clock.now())
+            progress = await progress_of(connection, turn)
+            if len(progress.answers) >= request:
+                return tuple(each.call for each in progress.answers[request - 1])
+            named = tuple(
+                ToolCall(id=self._ids.derive(turn.id, "tool_call", ordinal), name=each.name, arguments=each.arguments)
+                for ordinal, each in enumerate(calls, start=len(progress.calls) + 1)
+            )
+            said = AssistantMessage(turn_id=turn.id, text=text, tool_calls=list(named))
+            await held.append([NewEvent(f"assistant_message:{turn.id}:{request}", said)])
+        return named
+
+    async def record_review(
+        self,
+        turn: Turn,
+        call: ToolCall,
+        *,
+        effect: Effect,
+        decision: ReviewDecision,
+        risk: Risk,
+        reason: str,
+        by: DecidedBy,
+    ) -> bool:
+        """Store what was decided about a call. Return False when that was decided before; the first decision stays."""
+        reviewed = GuardianActionReviewed(
+            turn_id=turn.id,
+            call_id=call.id,
+            tool=call.name,
+            effect=effect,
+            decision=decision,
+            risk=risk,
+            reason=reason,
+            by=by,
+        )
+        return await self._append_once(turn.conversation_id, f"{reviewed.type}:{call.id}", reviewed)
+
+    async def start_tool(self, turn: Turn, call: ToolCall, arguments: Mapping[str, JSON]) -> bool:
+        """Store that a call is about to be made. Return False when it was begun before: it must not be made again."""
+        started = ToolExecutionStarted(turn_id=turn.id, call_id=call.id, name=call.name, input=dict(arguments))
+        return await self._append_once(turn.conversation_id, f"{started.type}:{call.id}", started)
+
+    async def finish_tool(self, turn: Turn, call: ToolCall, status: CallEnd, output: str) -> bool:
+        """Store what came of a call. Return False when it has a result; the first one stays."""
+        result = ToolResult(turn_id=turn.id, call_id=call.id, name=call.name, status=status, output=output)
+        return await self._append_once(turn.conversation_id, f"{result.type}:{call.id}", result)
 
     async def commit_reply(self, turn: Turn, text: str, usage: Usage | None = None) -> bool:
         """Deliver an answer and end the turn, in one transaction: on the web this commit is the delivery.

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, Literal, Protocol, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias, cast
 
 import openai
 from openai.types import CompletionUsage
-from openai.types.chat import ChatCompletionMessageParam
+from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
 
 from bosun.context.prompt import PromptMessage
 from bosun.log.events import TokenUsage
+from bosun.log.messages import ProposedCall
 from bosun.model.errors import RETRIED, FailureKind, ModelFailure, kind_of_status
 from bosun.model.options import ModelOptions
+from bosun.model.tool_deltas import CallDeltas
 from bosun.steps import Step, StepSink
+from bosun.text import storable
 from bosun.timer import Timer
+from bosun.tool_arguments import JSON
 
 Role: TypeAlias = Literal["agent", "title"]
 """Which part of Bosun asks."""
@@ -32,15 +37,21 @@ class ModelRequest:
     role: Role
     conversation_id: str
     messages: tuple[PromptMessage, ...]
+    tools: tuple[Mapping[str, JSON], ...] = ()
+    """OpenAI function tools that the answer may call. Without any, the request has no such field."""
     max_tokens: int | None = None
     """Overrides the app's option downwards for a short job."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class ModelAnswer:
-    """A complete answer. The text is as the model gave it, without what UTF-8 and PostgreSQL cannot hold."""
+    """A complete answer: words, calls of tools, or both.
+
+    All of it is as the model gave it, without what UTF-8 and PostgreSQL cannot hold.
+    """
 
     text: str
+    calls: tuple[ProposedCall, ...] = ()
     finish_reason: str
     usage: TokenUsage = field(default_factory=TokenUsage)
 
@@ -97,6 +108,7 @@ class ModelClient:
 
     async def _stream(self, request: ModelRequest) -> ModelAnswer:
         texts: list[str] = []
+        deltas = CallDeltas()
         finish_reason: str | None = None
         usage = TokenUsage()
         stream = await self._openai.chat.completions.create(
@@ -106,6 +118,7 @@ class ModelClient:
             max_tokens=request.max_tokens or self._options.max_tokens,
             stream=True,
             stream_options={"include_usage": True},
+            tools=cast(Iterable[ChatCompletionFunctionToolParam], request.tools) if request.tools else openai.omit,
             extra_headers={"x-bosun-role": request.role, "x-bosun-conversation": request.conversation_id},
         )
         async with stream:  # a cancelled turn closes the connection: the running request is aborted, not awaited
@@ -114,10 +127,19 @@ class ModelClient:
                     usage = _usage(chunk.usage)
                 for choice in chunk.choices:
                     texts.append(choice.delta.content or "")
+                    for piece in choice.delta.tool_calls or ():
+                        function = piece.function
+                        deltas.add(
+                            piece.index,
+                            None if function is None else function.name,
+                            None if function is None else function.arguments,
+                        )
                     finish_reason = choice.finish_reason or finish_reason
         if finish_reason is None:
             raise ModelFailure("network", "the stream ended before the answer was complete")
-        return ModelAnswer(text=_storable("".join(texts)), finish_reason=finish_reason, usage=usage)
+        # An answer that the provider filtered is a failure of its own kind, whatever came of it.
+        calls = () if finish_reason == "content_filter" else deltas.finish(finish_reason)
+        return ModelAnswer(text=storable("".join(texts)), calls=calls, finish_reason=finish_reason, usage=usage)
 
     def _emit(self, name: str, request: ModelRequest, **fields: str) -> None:
         self._steps.emit(Step(name, request.conversation_id, dict(fields)))
@@ -128,7 +150,18 @@ def _parameter(message: PromptMessage) -> ChatCompletionMessageParam:
         return {"role": "system", "content": message.content}
     if message.role == "user":
         return {"role": "user", "content": message.content}
-    return {"role": "assistant", "content": message.content}
+    if message.role == "tool":
+        return {"role": "tool", "tool_call_id": message.call_id or "", "content": message.content}
+    if not message.calls:
+        return {"role": "assistant", "content": message.content}
+    return {
+        "role": "assistant",
+        "content": message.content or None,
+        "tool_calls": [
+            {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+            for call in message.calls
+        ],
+    }
 
 
 def _usage(usage: CompletionUsage) -> TokenUsage:
@@ -138,10 +171,6 @@ def _usage(usage: CompletionUsage) -> TokenUsage:
         output_tokens=usage.completion_tokens,
         cached_input_tokens=(details.cached_tokens if details is not None else None) or 0,
     )
-
-
-def _storable(text: str) -> str:
-    return text.replace("\0", "").encode("utf-8", "replace").decode("utf-8")
 
 
 def _failure(error: openai.OpenAIError) -> ModelFailure:

@@ -1,13 +1,27 @@
-"""Plugins: packages of this folder, composed by name.
+"""The plugin API: packages of this folder, composed by name.
 
-A name is checked here, before anything of a plugin is imported.
+A plugin is a package `bosun.plugins.<name>` with two names in it: `CONTRACTS`, the versions of its public contracts
+(`tools.<name>`, and `context.<block>` for each block of its facts), and `create(host)`, which makes the plugin for one
+app. A name is checked here before anything of a plugin is imported,
+and only a composed plugin is imported at all.
 """
 
 from __future__ import annotations
 
 import difflib
+import importlib
 import pkgutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, cast
+
+from bosun.clock import Clock
+from bosun.ids import IdSource
+from bosun.recall import FactBlock, RecallQuery
+from bosun.tools import AnyTool
+
+if TYPE_CHECKING:
+    from sqlalchemy.ext.asyncio import AsyncEngine
 
 
 class PluginUnknown(ValueError):
@@ -19,9 +33,46 @@ class PluginUnknown(ValueError):
         super().__init__(f"there is no plugin {name!r}; {hint}")
 
 
+@dataclass(frozen=True, kw_only=True)
+class PluginHost:
+    """What an app gives to its plugins."""
+
+    engine: AsyncEngine
+    clock: Clock
+    ids: IdSource
+
+
+class Plugin(Protocol):
+    """A plugin of one app: what it offers to the model, and what it knows."""
+
+    @property
+    def name(self) -> str:
+        """The name by which it is composed."""
+        ...
+
+    @property
+    def tools(self) -> tuple[AnyTool, ...]:
+        """What the model may call, in the order of the requests."""
+        ...
+
+    async def recall(self, query: RecallQuery) -> FactBlock | None:
+        """Return what it knows that may help, or None."""
+        ...
+
+
+class _Package(Protocol):
+    """What a plugin's package has to hold."""
+
+    CONTRACTS: Mapping[str, int]
+
+    def create(self, host: PluginHost) -> Plugin:
+        """Make the plugin for one app."""
+        ...
+
+
 def known_plugins() -> tuple[str, ...]:
     """Return the names that may be composed, in order, without importing any of them."""
-    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__)))
+    return tuple(sorted(module.name for module in pkgutil.iter_modules(__path__) if module.ispkg))
 
 
 def require_known(names: Iterable[str]) -> None:
@@ -30,3 +81,19 @@ def require_known(names: Iterable[str]) -> None:
     for name in names:
         if name not in known:
             raise PluginUnknown(name, known)
+
+
+def plugin_contracts(names: Iterable[str]) -> dict[str, int]:
+    """Return the contracts of these plugins, without making any of them. Raises `PluginUnknown`."""
+    return {contract: version for package in _packages(names) for contract, version in package.CONTRACTS.items()}
+
+
+def load_plugins(names: Iterable[str], host: PluginHost) -> tuple[Plugin, ...]:
+    """Make each named plugin once, in the order of the names. Raises `PluginUnknown`."""
+    return tuple(package.create(host) for package in _packages(names))
+
+
+def _packages(names: Iterable[str]) -> tuple[_Package, ...]:
+    once = tuple(dict.fromkeys(names))
+    require_known(once)
+    return tuple(cast(_Package, importlib.import_module(f"{__name__}.{name}")) for name in once)

@@ -1,14 +1,15 @@
 """The tables, as SQLAlchemy Core describes them. The migrations make them; nothing here does.
 
-No column has a default that the server computes: each time is the app's clock's, each id derives.
+No column has a default that the server makes up: each time is the app's clock's, each id derives. What the server
+computes follows from the row alone.
 """
 
 from __future__ import annotations
 
 from typing import Final
 
-from sqlalchemy import BigInteger, Column, DateTime, Integer, MetaData, String, Table
-from sqlalchemy.dialects.postgresql import ARRAY, JSONB
+from sqlalchemy import BigInteger, Column, Computed, DateTime, Integer, MetaData, String, Table
+from sqlalchemy.dialects.postgresql import ARRAY, JSONB, TSVECTOR
 
 metadata: Final = MetaData()
 
@@ -72,3 +73,17 @@ conversation_events: Final = Table(
     Column("payload", JSONB, nullable=False),
     Column("created_at", DateTime(timezone=True), nullable=False),
 )
+
+memories: Final = Table(
+    "memories",
+    metadata,
+    Column("id", String, primary_key=True),
+    Column("account_id", String, nullable=False),
+    Column("subject", String, nullable=True),
+    Column("author_id", String, nullable=False),
+    Column("text", String, nullable=False),
+    Column("conversation_id", String, nullable=True),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("words", TSVECTOR, Computed("to_tsvector('english', text)", persisted=True), nullable=True),
+)
+"""What is kept for later conversations. `subject` is the actor that a memory is for; null is the whole team."""

@@ -40,10 +40,16 @@ SEAMS = (
     "bosun.clock",
     "bosun.ids",
     "bosun.limits",
+    "bosun.recall",
     "bosun.steps",
+    "bosun.text",
     "bosun.timer",
+    "bosun.tool_arguments",
+    "bosun.tools",
     "bosun.web",
 )
+# Seams that are made of others.
+MADE_SEAMS = ("bosun.background", "bosun.tool_arguments", "bosun.tools")
 # The log has one writer, which turns and the mailbox's worker call; everybody else reads.
 NOT_THE_LOGS_WRITER = ("bosun.log.store", "bosun.log.writing")
 PLUGIN_API = ("bosun.plugins",)
@@ -53,8 +59,14 @@ HOSTS = ("bosun.__main__", "bosun.embedded", "bosun.serve", "bosun.settings")
 
 BOSUN = (
     Room("bosun", (), "importing one part of the agent must not load another", exact=True),
-    *(Room(seam, (), "a seam is what a host supplies: a leaf") for seam in SEAMS if seam != "bosun.background"),
+    *(Room(seam, (), "a seam is what a host supplies: a leaf") for seam in SEAMS if seam not in MADE_SEAMS),
     Room("bosun.background", ("bosun.timer",), "waits for its work by the app's time when it ends"),
+    Room("bosun.tool_arguments", ("bosun.text",), "what a model wrote, made fit to be kept"),
+    Room(
+        "bosun.tools",
+        ("bosun.text", "bosun.tool_arguments"),
+        "what a plugin offers, as data: it knows no plugin and no turn",
+    ),
     Room("bosun.machine", SEAMS, "the production side of the seams"),
     Room(
         "bosun.contracts",
@@ -320,7 +332,8 @@ BOSUN_FOR_HOSTS = (
     *SEAMS,
     *("bosun.app", "bosun.options", "bosun.accounts", "bosun.contracts", "bosun.identity"),
     *("bosun.context.sources", "bosun.mailbox.queue", "bosun.model.options", "bosun.log.messages"),
-    *("bosun.log.store", "bosun.stores.migrations", "bosun.stores.postgres"),
+    *("bosun.log.store", "bosun.model.guardian", "bosun.stores.migrations", "bosun.stores.postgres"),
+    *PLUGIN_API,
 )
 
 BUILD_DATA = ("seatrial_build.core", "seatrial_build.subsystem", "seatrial_build.targets")
@@ -345,6 +358,11 @@ OTHERS = (
         ),
         "the binding is a host as any other could be: what it needs of Bosun has to be public",
     ),
+    Room(
+        "bosun_binding.memory_setup",
+        (*SEAMS, *PLUGIN_API, "bosun.plugins.memory", *LEAVES, *DATA),
+        "what a case writes into a plugin's store beforehand: loaded only where the case composes the plugin",
+    ),
     Room("seatrial_build", (), "an empty package: register.py wires", exact=True),
     Room("seatrial_build.core", (), "the plugin's core can be read and tested without Pants", outside=()),
     Room("seatrial_build.targets", ("seatrial_build.core",), "targets are fields and their help"),
@@ -367,5 +385,6 @@ ROOMS = (*BOSUN, *SEATRIAL, *OTHERS)
 MAY_IMPORT_BY_NAME = {
     "bosun.app": "plugins are loaded by the names in the app's options",
     "bosun.plugins": "plugins are loaded by the names in the app's options",
+    "bosun_binding.setup": "setup data of a plugin is loaded where the case composes the plugin",
     "seatrial.binding": "the binding's module is named by binding.yaml",
 }
