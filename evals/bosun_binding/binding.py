@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
@@ -12,15 +13,19 @@ from bosun.app import create_app
 from bosun.clock import CalendarPolicy
 from bosun.contracts import contract_versions
 from bosun.limits import Limits
-from bosun.log.store import ConversationLog
 from bosun.model.options import ModelOptions
 from bosun.options import BosunOptions
+from bosun.plugins import PluginHost
 from bosun.stores.migrations import migrate, migrations_fingerprint
 from bosun.stores.postgres import create_engine
 from bosun_binding.driver import BosunAgent
+from bosun_binding.earlier_tools import EarlierTools
 from bosun_binding.seams import FixtureSnapshotSource, HarnessIds, HarnessQueue, HarnessSteps
+from bosun_binding.setup import check_setup
 from seatrial.binding import Agent, Composition, World
+from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.headers import HeaderNames
+from seatrial.ids import TrialIds
 from seatrial.serving import serve
 
 
@@ -62,6 +67,14 @@ class BosunBinding:
             return (f"'agent.limits': {error}",)
         return ()
 
+    def check_setup(self, kind: str, data: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        """Return every mistake in one piece of setup data."""
+        return check_setup(kind, data, composition.plugins)
+
+    def check_tool_call(self, name: str, input: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        """Return every mistake in a call of a tool that history says Bosun made."""
+        return EarlierTools(composition.plugins, _host_of_nothing()).check(name, input)
+
     def database_fingerprint(self) -> str:
         """Return the digest of Bosun's migrations."""
         return migrations_fingerprint()
@@ -94,11 +107,17 @@ class BosunBinding:
         engine = create_engine(world.postgres_url)
         try:
             async with serve(app, lifespan=True) as url:
-                agent = BosunAgent(url, engine, ConversationLog(engine, clock=clock, ids=ids), clock=clock, ids=ids)
-                async with agent:
+                host = PluginHost(engine=engine, clock=clock, ids=ids)
+                async with BosunAgent(url, host, EarlierTools(world.composition.plugins, host)) as agent:
                     yield agent
         finally:
             await engine.dispose()
+
+
+def _host_of_nothing() -> PluginHost:
+    """Return a host whose plugins can be looked at and not used: nothing connects before it is asked something."""
+    clock = TrialClock(datetime(2030, 1, 15, tzinfo=UTC), VirtualTimer())
+    return PluginHost(engine=create_engine("postgresql://"), clock=clock, ids=HarnessIds(TrialIds("")))
 
 
 def _limits(values: Mapping[str, Any]) -> Limits:

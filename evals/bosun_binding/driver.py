@@ -1,21 +1,22 @@
-"""Drive one running Bosun: post through its routes, read its reporting API, load history."""
+"""Drive one running Bosun: post through its routes, read its reporting API, store what was there before."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
 import httpx
-from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.identity import SCOPES, Actor, create_token
 from bosun.log.messages import ConversationRecord, InboundMessage
 from bosun.log.store import ConversationLog
+from bosun.plugins import PluginHost
+from bosun_binding.earlier_tools import EarlierTools
 from bosun_binding.error_log import ErrorLog
-from bosun_binding.seams import HarnessIds
+from bosun_binding.setup import setup_module
 from seatrial.binding import InputRefused, Sent
-from seatrial.clock import TrialClock
-from seatrial.conversation import ConversationState, Reply, ToolCall, Turn
+from seatrial.conversation import ConversationState, Reply, Said, ToolCall, Turn
 from seatrial.history import Exchange
 from seatrial.inputs import DEFAULT_AUTHOR, Input
 
@@ -24,16 +25,18 @@ ACCOUNT = "standard"
 
 
 class BosunAgent:
-    """One running Bosun. Every person has an API token, made by the function behind ``token create``."""
+    """One running Bosun. Every person has an API token, made by the function behind ``token create``.
 
-    def __init__(
-        self, url: str, engine: AsyncEngine, log: ConversationLog, *, clock: TrialClock, ids: HarnessIds
-    ) -> None:
+    ``host`` has the stores, time and ids that the app has too, ``tools`` are those of its plugins.
+    """
+
+    def __init__(self, url: str, host: PluginHost, tools: EarlierTools) -> None:
         self._http = httpx.AsyncClient(base_url=url, timeout=None)
-        self._engine = engine
-        self._log = log
-        self._clock = clock
-        self._ids = ids
+        self._host = host
+        self._clock = host.clock
+        self._ids = host.ids
+        self._log = ConversationLog(host.engine, clock=host.clock, ids=host.ids)
+        self._tools = tools
         self._errors = ErrorLog()
         self._tokens: dict[str, str] = {}
         self._owners: dict[str, str] = {}
@@ -91,8 +94,16 @@ class BosunAgent:
             for message in messages:
                 await self._log.accept_message(conversation_id, message)
             turn = await self._log.start_turn(conversation_id, messages)
+            await self._tools.store(self._log, turn, exchange.reply.tools)
             await self._log.commit_reply(turn, exchange.reply.text)
         return conversation_id
+
+    async def insert(self, kind: str, data: Mapping[str, Any], *, key: str) -> None:
+        """Store setup data as the plugin that it belongs to does; the same data is stored once."""
+        module = setup_module(kind)
+        for person in module.people(data):
+            await self._headers(person)
+        await module.insert(data, account_id=ACCOUNT, host=self._host)
 
     def pending(self) -> tuple[str, ...]:
         """Bosun's work is all in the queue and the background runner, which the harness supplies."""
@@ -105,7 +116,7 @@ class BosunAgent:
     async def _headers(self, author: str) -> dict[str, str]:
         if author not in self._tokens:
             self._tokens[author] = await create_token(
-                self._engine, actor=_actor(author), scopes=SCOPES, ids=self._ids, clock=self._clock
+                self._host.engine, actor=_actor(author), scopes=SCOPES, ids=self._ids, clock=self._clock
             )
         return {"authorization": f"Bearer {self._tokens[author]}"}
 
@@ -134,5 +145,5 @@ def _state(data: dict[str, Any]) -> ConversationState:
         title=data["title"],
         replies=replies,
         turns=turns,
-        transcript=tuple((m["author"], m["text"]) for m in data["messages"]),
+        transcript=tuple(Said(id=m["id"], author=m["author"], text=m["text"]) for m in data["messages"]),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -78,6 +78,12 @@ class Agent(Protocol):
     async def load_history(self, turns: tuple[Exchange, ...], *, conversation_id: str | None, key: str) -> str:
         """Store earlier turns with the functions that turns use; return the conversation's id."""
 
+    async def insert(self, kind: str, data: Mapping[str, Any], *, key: str) -> None:
+        """Store one piece of setup data with the function that the agent itself uses. It runs nothing.
+
+        ``kind`` and ``data`` have passed `Binding.check_setup`; ``key`` is unique in the trial.
+        """
+
     def pending(self) -> tuple[str, ...]:
         """Name work of the agent that the supplied queue and background runner do not know of."""
 
@@ -112,6 +118,15 @@ class Binding(Protocol):
     def check_limits(self, limits: Mapping[str, Any]) -> tuple[str, ...]:
         """Return every mistake in a case's limits, in words."""
 
+    def check_setup(self, kind: str, data: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        """Return every mistake in one piece of setup data for the agent so composed, in words.
+
+        Data for a plugin that is not composed is one: the words say what to add.
+        """
+
+    def check_tool_call(self, name: str, input: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        """Return every mistake in a call of a tool that history says was made, in words."""
+
     def database_fingerprint(self) -> str:
         """Return a value that changes when `prepare_database` would make another database."""
 
@@ -133,13 +148,17 @@ class BindingError(Exception):
 @dataclass(frozen=True)
 class BindingFile:
     """What ``binding.yaml`` says: the binding's class, the folder that a case's files are relative to,
-    the default composition, and the plugins by name with the Python module of each."""
+    the default composition, and the plugins by name with the Python modules of each.
+
+    The modules are for the build, which makes them dependencies of the cases composed with the plugin: the plugin
+    itself, and what of the binding belongs to it alone.
+    """
 
     path: Path
     target: str
     root: Path
     default: Composition
-    plugins: Mapping[str, str]
+    plugins: Mapping[str, tuple[str, ...]]
 
     def load(self) -> Binding:
         """Import and make the binding. Raises BindingError naming what is missing."""
@@ -173,4 +192,13 @@ def read_binding_file(path: Path) -> BindingFile:
     if not isinstance(default, dict) or not isinstance(plugins, dict):
         raise BindingError(f"{path}: 'default' and 'plugins' have to be mappings")
     composition = Composition(plugins=tuple(default.get("plugins") or ()), limits=dict(default.get("limits") or {}))
-    return BindingFile(path, target, Path(root), composition, {str(k): str(v) for k, v in plugins.items()})
+    modules = {str(name): _modules(path, str(name), value) for name, value in plugins.items()}
+    return BindingFile(path, target, Path(root), composition, modules)
+
+
+def _modules(path: Path, plugin: str, value: Any) -> tuple[str, ...]:
+    """Return the modules of a plugin: one name, or a list of names."""
+    names: Sequence[Any] = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise BindingError(f"{path}: 'plugins.{plugin}' has to be a Python module or a list of them, not {value!r}")
+    return tuple(names)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
 from seatrial.history import HistoryItem
@@ -12,6 +12,7 @@ from seatrial.steps import StepSeen
 
 ReplyKind = Literal["answer", "notice", "error"]
 TurnStatus = Literal["started", "succeeded", "no_reply", "failed"]
+CallStatus = Literal["started", "succeeded", "failed", "denied", "timed_out"]
 
 
 @dataclass(frozen=True)
@@ -25,12 +26,21 @@ class Reply:
 
 
 @dataclass(frozen=True)
+class Said:
+    """One thing that people saw, whoever said it. A reply of the agent has the same ``id`` here."""
+
+    id: str
+    author: str
+    text: str
+
+
+@dataclass(frozen=True)
 class ToolCall:
-    """One call of a tool, with what came of it."""
+    """One call of a tool, with what came of it. ``input`` are its arguments."""
 
     id: str
     name: str
-    status: str
+    status: CallStatus
     input: Any
     output: Any
 
@@ -44,32 +54,52 @@ class Turn:
     replies: tuple[Reply, ...]
     tool_calls: tuple[ToolCall, ...]
 
+    def after(self, earlier: Turn | None) -> Turn | None:
+        """Return what came to this turn after `earlier`, None when nothing did.
+
+        A call that has gone on since is new.
+        """
+        if earlier is None:
+            return self
+        if self == earlier:
+            return None
+        return replace(
+            self,
+            replies=tuple(reply for reply in self.replies if reply not in earlier.replies),
+            tool_calls=tuple(call for call in self.tool_calls if call not in earlier.tool_calls),
+        )
+
 
 @dataclass(frozen=True)
 class ConversationState:
     """A conversation as the reporting API tells it now, oldest first.
 
-    ``transcript`` is everything that people saw, as (who, text).
+    ``transcript`` is everything that people saw.
     """
 
     conversation_id: str
     title: str | None
     replies: tuple[Reply, ...]
     turns: tuple[Turn, ...]
-    transcript: tuple[tuple[str, str], ...]
+    transcript: tuple[Said, ...]
 
     def after(self, earlier: ConversationState | None) -> ConversationState:
-        """Return only what came after `earlier`, which is a state of the same conversation."""
+        """Return only what came after `earlier`, which is a state of the same conversation.
+
+        A turn that was open then is part of it, with what it did since.
+        """
         if earlier is None:
             return self
-        known_turns = {turn.id for turn in earlier.turns}
+        known_turns = {turn.id: turn for turn in earlier.turns}
         known_replies = {reply.id for reply in earlier.replies}
+        known_words = {said.id for said in earlier.transcript}
+        turns = (turn.after(known_turns.get(turn.id)) for turn in self.turns)
         return ConversationState(
             conversation_id=self.conversation_id,
             title=self.title,
             replies=tuple(reply for reply in self.replies if reply.id not in known_replies),
-            turns=tuple(turn for turn in self.turns if turn.id not in known_turns),
-            transcript=self.transcript[len(earlier.transcript) :],
+            turns=tuple(turn for turn in turns if turn is not None),
+            transcript=tuple(said for said in self.transcript if said.id not in known_words),
         )
 
 
@@ -87,16 +117,18 @@ class Conversation:
     """What one call did, and only this call.
 
     The agent is idle when a call returns it, so nothing is added later. `continue_` sends to the same
-    conversation at its current state, also when it is called on an earlier value.
+    conversation at its current state, also when it is called on an earlier value. ``number`` counts the
+    conversations of the trial from 1.
     """
 
     conversation_id: str
+    number: int
     replies: tuple[Reply, ...]
     tool_calls: tuple[ToolCall, ...]
     turns: tuple[Turn, ...]
     title: str | None
     steps: tuple[StepSeen, ...]
-    transcript: tuple[tuple[str, str], ...]
+    transcript: tuple[Said, ...]
     _driver: ConversationDriver
 
     async def continue_(self, inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from seatrial.inputs import WebMessage
 
 
 @dataclass(frozen=True)
+class HistoryTool:
+    """One call of a tool that the agent had made for an answer, and what the tool had said."""
+
+    name: str
+    input: Mapping[str, Any] = field(default_factory=dict)
+    output: str = ""
+
+
+@dataclass(frozen=True)
 class HistoryReply:
-    """What the agent had answered. ``text`` is what people saw."""
+    """What the agent had answered. ``text`` is what people saw, ``tools`` are the calls that came before it."""
 
     text: str
+    tools: tuple[HistoryTool, ...] = ()
 
 
 HistoryItem = WebMessage | HistoryReply
 
 
-def reply(text: str) -> HistoryReply:
-    """Say what the agent had answered to the messages before it."""
-    return HistoryReply(text=text)
+def reply(text: str, *, tools: Sequence[HistoryTool] = ()) -> HistoryReply:
+    """Say what the agent had answered to the messages before it, after which calls of tools."""
+    return HistoryReply(text=text, tools=tuple(tools))
+
+
+def tool_call(name: str, input: Mapping[str, Any], output: str) -> HistoryTool:
+    """Say which tool the agent had called, with which arguments, and what the tool had answered."""
+    return HistoryTool(name=name, input=dict(input), output=output)
 
 
 @dataclass(frozen=True)

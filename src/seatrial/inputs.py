@@ -7,6 +7,9 @@ from dataclasses import dataclass
 DEFAULT_AUTHOR = "morgan"
 """Who writes when a test does not say who. An invented person."""
 
+TEAM = "team"
+"""Whom a memory is about that is not one person's."""
+
 
 @dataclass(frozen=True)
 class WebMessage:

@@ -16,18 +16,21 @@ import pytest
 import pytest_asyncio
 
 from seatrial.binding import Binding, BindingFile, Calendar, Composition, read_binding_file
-from seatrial.cases.attempt import DEFAULT_INSTANT, call_record, request_records
+from seatrial.cases.attempt import DEFAULT_INSTANT, request_records
 from seatrial.cases.contracts import Holder, contract_findings
 from seatrial.clock import TrialClock
 from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
 from seatrial.gateway.upstream import Upstream
 from seatrial.history import HistoryItem
-from seatrial.inputs import Input
-from seatrial.report.record import CallRecord, RequestRecord, TrialRecord, write_record
+from seatrial.inputs import TEAM, Input
+from seatrial.nearest import did_you_mean
+from seatrial.report.calls import call_record
+from seatrial.report.record import CallRecord, RequestRecord, write_record
+from seatrial.report.trial import trial_record
 from seatrial.seal_proof import read_seal_proof
 from seatrial.stores.embedded import stores_for
-from seatrial.trial import Trial, TrialBroken, TrialSettings, open_trial
+from seatrial.trial import Trial, TrialBroken, TrialInvalid, TrialSettings, open_trial
 from seatrial.verdict import Cause, Finding, Verdict, decide
 
 Run = Callable[..., Awaitable[Conversation]]
@@ -78,6 +81,13 @@ class AgentUnderTest:
         """Start a new conversation with this agent; see `seatrial.trial.Trial.run`."""
         return await self._trial.run(inputs, history=history)
 
+    async def insert_memory(self, text: str, *, about: str = TEAM) -> None:
+        """Store what the agent remembers, of the team or of the person that ``about`` names. It runs nothing.
+
+        A test whose agent is composed without memory is *invalid*.
+        """
+        await self._trial.insert("memory", {"text": text, "about": about})
+
 
 @pytest_asyncio.fixture
 async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., Awaitable[AgentUnderTest]]]:
@@ -96,6 +106,7 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
                 file.default.plugins if plugins is None else tuple(plugins),
                 file.default.limits if limits is None else dict(limits),
             )
+            _check(composition, file, binding)
             trial = await _open(request, stack, binding, composition, state)
             trials.append(trial)
             return AgentUnderTest(trial)
@@ -103,7 +114,7 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
         yield make
         for trial in trials:
             state.findings.extend(trial.findings())
-            state.calls = [call_record(call, ()) for call in trial.calls]
+            state.calls = [call_record(call) for call in trial.calls]
             state.requests = request_records(trial.requests)
             if _upstream(request.config) is not None and not state.findings:
                 state.made = trial.recording_made(
@@ -140,6 +151,18 @@ def _binding(config: pytest.Config) -> tuple[BindingFile, Binding]:
         raise pytest.UsageError("give --seatrial-binding=PATH, the binding.yaml of the agent under test")
     file = read_binding_file(path)
     return file, file.load()
+
+
+def _check(composition: Composition, file: BindingFile, binding: Binding) -> None:
+    """Raise TrialInvalid with every mistake in a composition."""
+    mistakes = [
+        f"there is no plugin '{plugin}'{did_you_mean(plugin, file.plugins)}"
+        for plugin in composition.plugins
+        if plugin not in file.plugins
+    ]
+    mistakes += binding.check_limits(composition.limits)
+    if mistakes:
+        raise TrialInvalid("; ".join(mistakes))
 
 
 def _upstream(config: pytest.Config) -> Upstream | None:
@@ -191,46 +214,47 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     """Keep whatever any phase of the test raised as a finding, and write the record when the test is over.
 
-    An assertion of the test itself is *failed*; everything else, making the agent ready and ending it too, is
-    *broken*.
+    An assertion of the test itself is *failed*, what its agent cannot have is *invalid*; everything else, making the
+    agent ready and ending it too, is *broken*.
     """
     report = yield
     state = item.stash.get(_EVAL, None)
     if state is None:
         return report
     if call.excinfo is not None and not (report.when == "teardown" and state.told):
-        asserted = report.when == "call" and call.excinfo.errisinstance((AssertionError, pytest.fail.Exception))
-        cause = Cause.FAILED if asserted else Cause.BROKEN
-        reason = call.excinfo.exconly(tryshort=True).splitlines()[0]
-        state.findings.append(Finding(cause, reason, detail=report.longreprtext))
+        state.findings.append(_raised(call.excinfo, report))
     if report.when == "teardown":
         _finish(item, state)
     return report
 
 
+def _raised(raised: pytest.ExceptionInfo[BaseException], report: pytest.TestReport) -> Finding:
+    if raised.errisinstance(TrialInvalid):
+        return Finding(Cause.INVALID, str(raised.value))
+    asserted = report.when == "call" and raised.errisinstance((AssertionError, pytest.fail.Exception))
+    cause = Cause.FAILED if asserted else Cause.BROKEN
+    reason = raised.exconly(tryshort=True).splitlines()[0]
+    return Finding(cause, reason, detail=report.longreprtext)
+
+
 def _finish(item: pytest.Item, state: Eval) -> None:
     proof, unsealed = read_seal_proof()
     findings = (*state.findings, *(() if unsealed is None else (unsealed,)))
-    verdict, reason = decide(findings)
-    address = item.config.getoption("--seatrial-address") or item.nodeid
-    record = TrialRecord(
-        address=address,
+    record = trial_record(
+        findings,
+        address=item.config.getoption("--seatrial-address") or item.nodeid,
         case=item.nodeid,
-        verdict=verdict.value,
-        reason="" if reason is None else reason.reason,
-        detail="" if reason is None else reason.detail,
-        cure="" if reason is None else reason.cure,
+        kind="eval_test",
         seal=proof,
         contracts=state.contracts,
-        findings=tuple({"verdict": f.cause.verdict.value, "reason": f.reason} for f in findings),
-        calls=tuple(state.calls),
+        calls=state.calls,
         requests=state.requests,
-        kind="eval_test",
     )
     out: Path | None = item.config.getoption("--seatrial-out")
     if out is None:
         return
     write_record(out / item.name, record)
+    verdict = Verdict(record.verdict)
     if state.made is not None and verdict is Verdict.PASSED:
         text = dump_recording(state.made)
         (out / item.name / "recording.json").write_text(text, encoding="utf-8", newline="")

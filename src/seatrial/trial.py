@@ -16,7 +16,7 @@ from seatrial.gateway.recording import Recording
 from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.server import Gateway
 from seatrial.gateway.upstream import Upstream
-from seatrial.history import HistoryItem, exchanges
+from seatrial.history import HistoryItem, HistoryReply, exchanges
 from seatrial.idle import IDLE_SECONDS, NotIdle, until_idle
 from seatrial.ids import TrialIds
 from seatrial.inputs import Input
@@ -47,6 +47,10 @@ class TrialBroken(Exception):
     """The trial cannot say anything about the agent. The message says why."""
 
 
+class TrialInvalid(Exception):
+    """A test says something that the agent under test cannot have. The message says what to change."""
+
+
 class Trial:
     """The fixture behind `run`: conversations with one agent, one call at a time."""
 
@@ -55,6 +59,8 @@ class Trial:
         agent: Agent,
         gateway: Gateway,
         *,
+        binding: Binding,
+        composition: Composition,
         queue: WorkQueue,
         background: BackgroundWork,
         timer: VirtualTimer,
@@ -64,6 +70,8 @@ class Trial:
     ) -> None:
         self._agent = agent
         self._gateway = gateway
+        self._binding = binding
+        self._composition = composition
         self._queue = queue
         self._background = background
         self._timer = timer
@@ -71,7 +79,9 @@ class Trial:
         self._steps = steps
         self._recording = recording
         self._conversations = 0
+        self._numbers: dict[str, int] = {}
         self._sent = 0
+        self._inserted = 0
         self._busy = False
         self.calls: list[Conversation] = []
         """Every call that came back, in order."""
@@ -80,11 +90,30 @@ class Trial:
         """Start a new conversation, send the inputs as one batch, and return when the agent is idle."""
         return await self._call(None, inputs, history)
 
+    async def load(self, history: Sequence[HistoryItem]) -> str:
+        """Start a conversation that has only happened, at the time that it is now; return its id. It runs nothing."""
+        self._refuse_while_busy()
+        self._check(history)
+        self._conversations += 1
+        conversation_id = await self._store(history, None)
+        self._numbers[conversation_id] = self._conversations
+        return conversation_id
+
     async def continue_conversation(
         self, conversation_id: str, inputs: Input | Sequence[Input], history: Sequence[HistoryItem]
     ) -> Conversation:
         """Send to a conversation of this trial at its current state."""
         return await self._call(conversation_id, inputs, history)
+
+    async def insert(self, kind: str, data: Mapping[str, Any]) -> None:
+        """Store one piece of setup data, as the agent itself would. It runs nothing and no turn sees it as its own.
+
+        Raises TrialInvalid for data that the agent so composed cannot have, and RuntimeError while a call runs.
+        """
+        self._refuse(self._binding.check_setup(kind, data, self._composition))
+        self._refuse_while_busy()
+        self._inserted += 1
+        await self._agent.insert(kind, data, key=f"setup-{self._inserted}")
 
     async def _call(
         self, conversation_id: str | None, inputs: Input | Sequence[Input], history: Sequence[HistoryItem]
@@ -92,8 +121,8 @@ class Trial:
         batch = list(inputs) if isinstance(inputs, Sequence) else [inputs]
         if not batch:
             raise ValueError("a call sends at least one input")
-        if self._busy:
-            raise RuntimeError("calls on one agent do not overlap: await the call before, then send the next")
+        self._refuse_while_busy()
+        self._check(history)
         self._busy = True
         try:
             return await self._send_and_wait(conversation_id, batch, history)
@@ -105,9 +134,11 @@ class Trial:
     ) -> Conversation:
         if conversation_id is None:
             self._conversations += 1
+            number = self._conversations
+        else:
+            number = self._numbers[conversation_id]
         if history:
-            turns = exchanges(tuple(history))
-            conversation_id = await self._agent.load_history(turns, conversation_id=conversation_id, key=self._key())
+            conversation_id = await self._store(history, conversation_id)
         before = None if conversation_id is None else await self._agent.read(conversation_id)
         mark = self._steps.mark()
         for item in batch:
@@ -117,6 +148,7 @@ class Trial:
                 raise TrialBroken(f"an input was refused: {error}") from error
             conversation_id = sent.conversation_id
         assert conversation_id is not None
+        self._numbers[conversation_id] = number
         self._gateway.register_conversation(conversation_id)
         try:
             await until_idle(
@@ -133,11 +165,12 @@ class Trial:
         state = (await self._agent.read(conversation_id)).after(before)
         conversation = Conversation(
             conversation_id=conversation_id,
+            number=number,
             replies=state.replies,
             tool_calls=tuple(call for turn in state.turns for call in turn.tool_calls),
             turns=state.turns,
             title=state.title,
-            steps=self._steps.since(mark),
+            steps=tuple(step for step in self._steps.since(mark) if step.conversation_id == conversation_id),
             transcript=state.transcript,
             _driver=self,
         )
@@ -150,6 +183,23 @@ class Trial:
     def _failures(self) -> tuple[str, ...]:
         """Name what has failed without reaching a person: model traffic, background work, the agent's own errors."""
         return (*self._gateway.problems, *self._background.failures(), *self._agent.errors())
+
+    def _refuse_while_busy(self) -> None:
+        if self._busy:
+            raise RuntimeError("calls on one agent do not overlap: await the call before, then send the next")
+
+    def _check(self, history: Sequence[HistoryItem]) -> None:
+        for item in history:
+            for tool in item.tools if isinstance(item, HistoryReply) else ():
+                self._refuse(self._binding.check_tool_call(tool.name, tool.input, self._composition))
+
+    async def _store(self, history: Sequence[HistoryItem], conversation_id: str | None) -> str:
+        turns = exchanges(tuple(history))
+        return await self._agent.load_history(turns, conversation_id=conversation_id, key=self._key())
+
+    def _refuse(self, mistakes: Sequence[str]) -> None:
+        if mistakes:
+            raise TrialInvalid("; ".join(mistakes))
 
     async def _settle(self) -> None:
         """Wait until the gateway has closed its books on every request of the call."""
@@ -239,6 +289,8 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
                 yield Trial(
                     agent,
                     gateway,
+                    binding=settings.binding,
+                    composition=settings.composition,
                     queue=queue,
                     background=background,
                     timer=timer,

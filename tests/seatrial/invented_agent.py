@@ -1,6 +1,6 @@
 """A very small invented agent and its binding, for tests of the harness itself.
 
-It has one conversation route and no stores. Its ways of doing wrong are the ways that the harness has to see.
+It has one conversation route, one tool and no stores. Its ways of doing wrong are the ways that the harness has to see.
 """
 
 from __future__ import annotations
@@ -9,12 +9,13 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
 from seatrial.binding import Agent, Composition, InputRefused, Sent, World
-from seatrial.conversation import ConversationState, Reply, Turn
+from seatrial.conversation import ConversationState, Reply, Said, ToolCall, Turn
 from seatrial.headers import HeaderNames
 from seatrial.history import Exchange
 from seatrial.inputs import Input
@@ -30,81 +31,135 @@ WAYS = (
     "reports_an_unknown_step",
     "reports_no_steps",
     "waits_and_asks_again",
+    "works_on_another_conversation_too",
 )
 
 
+@dataclass
+class Thread:
+    """One conversation of the invented agent."""
+
+    begun: str
+    said: list[Said] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+
+    def say(self, author: str, text: str) -> str:
+        """Keep what somebody said; return its id."""
+        self.said.append(Said(f"said {len(self.said) + 1}", author, text))
+        return self.said[-1].id
+
+
 class InventedAgent:
-    """Answers each message with what the model says, in the way that it was made for."""
+    """Answers each message with what the model says, in the way that it was made for.
+
+    An answer that ends with `look up X` is a call of its one tool, which finds the notes that hold X; what it finds is
+    asked about next. A message that is `when` is asked with the time and that of the conversation's beginning.
+    """
 
     def __init__(self, world: World, way: str) -> None:
         self._world = world
         self._way = way
-        self._said: list[tuple[str, str]] = []
-        self._waiting: list[str] = []
-        self._turns: list[Turn] = []
+        self._threads: dict[str, Thread] = {}
+        self._notes: list[str] = []
 
     async def send(self, item: Input, *, conversation_id: str | None, key: str) -> Sent:
         if self._way == "refuses":
             raise InputRefused("the route answered 503")
-        self._step("message.accepted")
-        self._waiting.append(item.text)
-        self._world.queue.send("only", "message", 0)
-        return Sent("only", key)
+        name = conversation_id or self._open()
+        self._step(name, "message.accepted")
+        self._threads[name].waiting.append(item.text)
+        self._world.queue.send(name, "message", 0)
+        return Sent(name, key)
+
+    def _open(self) -> str:
+        name = f"conversation {len(self._threads) + 1}"
+        self._threads[name] = Thread(self._now())
+        return name
+
+    def _now(self) -> str:
+        return self._world.clock.now().strftime("%Y-%m-%d %H:%M")
 
     async def work(self) -> None:
         """Be the worker: take what the harness hands out, until cancelled."""
         while True:
             parcel = await self._world.queue.take()
-            while self._waiting:
-                await self._turn(self._waiting.pop(0))
+            waiting = self._threads[parcel.subject].waiting
+            while waiting:
+                await self._turn(parcel.subject, waiting.pop(0))
             self._world.queue.finish(parcel.number)
 
-    async def _turn(self, text: str) -> None:
-        self._said.append(("person", text))
-        answer = "I did not ask." if self._way == "asks_nobody" else await self._ask(text)
+    async def _turn(self, name: str, text: str) -> None:
+        thread = self._threads[name]
+        thread.say("person", text)
+        asked = f"when: {self._now()}, begun {thread.begun}" if text == "when" else text
+        answer = "I did not ask." if self._way == "asks_nobody" else await self._ask(name, asked)
         if self._way == "asks_twice":
-            answer += await self._ask(text)
-        self._said.append(("agent", answer))
-        number = len(self._turns) + 1
-        self._turns.append(Turn(f"turn {number}", "succeeded", (self._reply(number, answer),), ()))
-        self._step("reply.delivered")
+            answer += await self._ask(name, text)
+        calls: list[ToolCall] = []
+        while (query := answer.rpartition("look up ")[2]) != answer:
+            calls.append(self._look_up(name, f"call {len(calls) + 1} of turn {len(thread.turns) + 1}", query))
+            answer = await self._ask(name, str(calls[-1].output))
+        turn = f"turn {len(thread.turns) + 1}"
+        reply = Reply(thread.say("agent", answer), answer, "answer", turn)
+        thread.turns.append(Turn(turn, "succeeded", (reply,), tuple(calls)))
+        self._step(name, "reply.delivered")
         if self._way == "fails_in_background":
-            self._world.background.submit("title", "only", self._fail)
+            self._world.background.submit("title", name, self._fail)
+        if self._way == "works_on_another_conversation_too":
+            self._step("another conversation", "tool.called")
         if self._way == "reports_an_unknown_step":
-            self._world.on_step("turn.imagined", "only", {})
+            self._world.on_step("turn.imagined", name, {})
+
+    def _look_up(self, name: str, call_id: str, query: str) -> ToolCall:
+        self._step(name, "tool.called")
+        found = [note for note in self._notes if query in note]
+        self._step(name, "tool.finished")
+        output = f"found {', '.join(found) or 'nothing'}"
+        return ToolCall(call_id, "look_up", "succeeded", {"query": query, "limit": 3}, output)
 
     async def _fail(self) -> None:
         raise RuntimeError("no title came")
 
-    async def _ask(self, text: str) -> str:
+    async def _ask(self, name: str, text: str) -> str:
         if self._way != "reports_no_steps":
-            self._step("model.requested")
+            self._step(name, "model.requested")
         body = {"model": "invented", "messages": [{"role": "user", "content": text}]}
-        headers = {"x-role": "agent", "x-conversation": "only"}
+        headers = {"x-role": "agent", "x-conversation": name}
         async with httpx.AsyncClient() as client:
             response = await client.post(f"{self._world.model_url}/chat/completions", json=body, headers=headers)
         if response.status_code == 200:
             return str(response.json()["choices"][0]["message"]["content"])
         if self._way == "waits_and_asks_again":
             await self._world.timer.sleep(30)
-            return await self._ask(text)
+            return await self._ask(name, text)
         return "error"
 
-    def _step(self, name: str) -> None:
-        self._world.on_step(name, "only", {})
-
-    def _reply(self, number: int, text: str) -> Reply:
-        return Reply(f"reply {number}", text, "answer", f"turn {number}")
+    def _step(self, conversation_id: str, name: str) -> None:
+        self._world.on_step(name, conversation_id, {})
 
     async def read(self, conversation_id: str) -> ConversationState:
-        replies = tuple(reply for turn in self._turns for reply in turn.replies)
-        return ConversationState("only", None, replies, tuple(self._turns), tuple(self._said))
+        thread = self._threads[conversation_id]
+        replies = tuple(reply for turn in thread.turns for reply in turn.replies)
+        return ConversationState(conversation_id, None, replies, tuple(thread.turns), tuple(thread.said))
 
     async def load_history(self, turns: tuple[Exchange, ...], *, conversation_id: str | None, key: str) -> str:
-        for turn in turns:
-            self._said += [("person", message.text) for message in turn.messages]
-            self._said.append(("agent", turn.reply.text))
-        return "only"
+        name = conversation_id or self._open()
+        thread = self._threads[name]
+        for exchange in turns:
+            for message in exchange.messages:
+                thread.say("person", message.text)
+            turn = f"turn {len(thread.turns) + 1}"
+            reply = Reply(thread.say("agent", exchange.reply.text), exchange.reply.text, "answer", turn)
+            calls = tuple(
+                ToolCall(f"call {number} of {turn}", tool.name, "succeeded", tool.input, tool.output)
+                for number, tool in enumerate(exchange.reply.tools, start=1)
+            )
+            thread.turns.append(Turn(turn, "succeeded", (reply,), calls))
+        return name
+
+    async def insert(self, kind: str, data: Mapping[str, Any], *, key: str) -> None:
+        self._notes.append(f"{data['text']} ({data['about']})")
 
     def pending(self) -> tuple[str, ...]:
         return ()
@@ -132,6 +187,12 @@ class InventedBinding:
 
     def check_limits(self, limits: Mapping[str, Any]) -> tuple[str, ...]:
         return ()
+
+    def check_setup(self, kind: str, data: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        return () if "notes" in composition.plugins else (f"'{kind}' needs the plugin 'notes': add it",)
+
+    def check_tool_call(self, name: str, input: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        return () if name == "look_up" else (f"there is no tool '{name}'",)
 
     def database_fingerprint(self) -> str:
         return "none"

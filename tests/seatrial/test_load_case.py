@@ -11,6 +11,8 @@ import pytest
 from seatrial.binding import BindingFile, Composition
 from seatrial.cases.document import InvalidFile
 from seatrial.cases.load import Case, load_case
+from seatrial.cases.turns import AdvanceWords, TurnWords
+from seatrial.history import reply, tool_call
 
 GOOD = """\
 purpose: Something that must not be simplified away.
@@ -35,13 +37,19 @@ snapshot: {plan: active}
 
 
 class Rules:
-    """The part of a binding that loading asks: an agent whose snapshot needs a plan."""
+    """The part of a binding that loading asks: an agent whose snapshot needs a plan, and memory its plugin."""
 
     def check_snapshot(self, data: Mapping[str, Any]) -> tuple[str, ...]:
         return () if "plan" in data else ("'plan' is missing",)
 
     def check_limits(self, limits: Mapping[str, Any]) -> tuple[str, ...]:
         return tuple(f"there is no limit '{name}'" for name in limits if name != "seconds")
+
+    def check_setup(self, kind: str, data: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        return () if kind in composition.plugins else (f"'{kind}' needs the plugin '{kind}': add it",)
+
+    def check_tool_call(self, name: str, input: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
+        return () if name == "look_up" else (f"there is no tool '{name}'",)
 
 
 def load(folder: Path, text: str) -> Case:
@@ -51,7 +59,7 @@ def load(folder: Path, text: str) -> Case:
     (root / "fixtures" / "bad.yaml").write_text(ACCOUNT.replace("plan: active", "name: Morgan"))
     path = root / "case.yaml"
     path.write_text(text)
-    file = BindingFile(root / "binding.yaml", "m:C", root, Composition(), {"memory": "agent.memory"})
+    file = BindingFile(root / "binding.yaml", "m:C", root, Composition(), {"memory": ("agent.memory",)})
     return load_case(path, file, Rules())  # type: ignore[arg-type]
 
 
@@ -105,6 +113,104 @@ def test_each_mistake_is_told(tmp_path: Path, before: str, after: str, part: str
     assert before in GOOD
     found = mistakes(tmp_path, GOOD.replace(before, after))
     assert any(part in message for _, message in found), found
+
+
+TURN = """\
+  - send: {web_message: And now}
+    expect: {status: [succeeded]}
+    steps: [model.requested]
+"""
+MEMORY = "agent: {plugins: [memory]}\n"
+
+
+def with_expect(words: str) -> str:
+    return GOOD.replace("status: [succeeded]", words)
+
+
+def test_time_and_conversations_are_read_from_the_items(tmp_path: Path) -> None:
+    text = (
+        GOOD + "  - advance: 2h\n" + TURN.replace("  - send", "  - new_conversation: true\n    advance: 7d\n    send")
+    )
+    first, pause, last = load(tmp_path, text).words.turns
+    assert isinstance(first, TurnWords) and (first.advance, first.new_conversation) == (None, False)
+    assert isinstance(pause, AdvanceWords) and pause.advance == 7200
+    assert isinstance(last, TurnWords) and (last.advance, last.new_conversation) == (604800, True)
+
+
+def test_setup_and_the_tools_of_history_are_read_as_what_they_say(tmp_path: Path) -> None:
+    text = GOOD + MEMORY + "setup: [{memory: {text: T}}, {memory: {text: U, about: riley}}]\n"
+    text += "history: [{web_message: Hi}, {reply: Done, tools: [{name: look_up, input: {q: [1]}, output: ''}]}]\n"
+    case = load(tmp_path, text)
+    assert case.setup == (("memory", {"text": "T", "about": "team"}), ("memory", {"text": "U", "about": "riley"}))
+    assert case.history[0].reply == reply("Done", tools=[tool_call("look_up", {"q": [1]}, "")])
+
+
+def test_one_part_may_stand_for_a_list_of_one(tmp_path: Path) -> None:
+    (turn,) = load(tmp_path, with_expect("title: {contain: Budget}")).words.turns
+    assert isinstance(turn, TurnWords) and turn.expect.title is not None
+    assert turn.expect.title.contain == ["Budget"]
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "part"),
+    [
+        (with_expect("tool_calls: [{name: look, arguments: {q: 1}}]"), 8, "'arguments' is no word here"),
+        (with_expect("tool_calls: [{args: {q: 1}}]"), 8, "tool_calls.1.name' is missing"),
+        (with_expect("tool_calls: [{name: look, times: 0}]"), 8, "greater than or equal to 1"),
+        (with_expect("tool_calls: [{name: look, status: done}]"), 8, "input should be"),
+        (with_expect("tool_calls: [{name: look, args: {q: {contains: x}}}]"), 8, "did you mean 'contain'?"),
+        (with_expect("tool_calls: [{name: look, args: {q: {contain: x, of: y}}}]"), 8, "beside other words"),
+        (with_expect("tool_calls: [{name: look, args: {q: {contain: []}}}]"), 8, "asserts nothing"),
+        (with_expect("tool_calls: [{name: look, args: {q: {match: '('}}}]"), 8, "no regular expression"),
+        (with_expect("tool_calls: [{name: look, args: {day: 2030-01-15}}]"), 8, "put it in quotes"),
+        (with_expect("tool_calls: [{name: look, times: 2}, {name: look}]"), 8, "says the same of 'look' twice"),
+        (GOOD + "  - advance: 7 days\n" + TURN, 10, "'7 days' is no span of time"),
+        (GOOD + "  - advance: 7\n" + TURN, 10, "7 is no span of time"),
+        (GOOD + "  - advance: 7d\n    sned: {}\n" + TURN, 11, "'sned' is no word here; did you mean 'send'"),
+        (GOOD + TURN.replace("send: {web_message: And now}", "advance: 7d"), 10, "'turns.2.send' is missing"),
+        (GOOD + "  - advance: 7d\n", 10, "nothing is sent after this time has passed"),
+        (GOOD + "  - Hello\n", 10, "valid dictionary"),
+        (GOOD.replace("  - send", "  - new_conversation: true\n    send"), 6, "leave 'new_conversation' out"),
+        (GOOD + TURN.replace("  - send", "  - new_conversation: 1\n    send"), 10, "valid boolean"),
+        (GOOD + "setup: [{memory: {text: T}}]\n", 10, "needs the plugin 'memory': add it"),
+        (GOOD + MEMORY + "setup: [{memry: {text: T}}]\n", 11, "'memry' is no word here; did you mean 'memory'"),
+        (GOOD + MEMORY + "setup: [{watch: {text: T}}]\n", 11, "'watch' is no word here"),
+        (GOOD + MEMORY + "setup: [{}]\n", 11, "one of: memory"),
+        (GOOD + MEMORY + "setup: [{memory: {about: team}}]\n", 11, "memory.text' is missing"),
+        (GOOD + MEMORY + "setup: [{memory: null}]\n", 11, "one of: memory"),
+        (GOOD + "history: [{web_message: Hi, tools: [{name: look_up, output: x}]}]\n", 10, "has no 'tools'"),
+        (
+            GOOD + "history:\n  - web_message: Hi\n  - reply: Done\n    tools: [{name: look, output: x}]\n",
+            13,
+            "there is no tool 'look'",
+        ),
+    ],
+)
+def test_each_mistake_in_the_newer_words_is_told_with_its_line(tmp_path: Path, text: str, line: int, part: str) -> None:
+    found = mistakes(tmp_path, text)
+    assert any(at == line and part in message for at, message in found), found
+    assert len(found) == 1, found
+
+
+def test_a_mistake_in_one_part_hides_none_in_another(tmp_path: Path) -> None:
+    text = GOOD.replace("owner: team", "ownr: team").replace("  - send", "  - new_conversation: true\n    send")
+    text += "agent: {plugins: []}\nsetup: [{memory: {text: T}}]\nhistory: [{reply: hi}]\n"
+    told = "\n".join(message for _, message in mistakes(tmp_path, text))
+    for part in (
+        "'ownr'",
+        "'owner' is missing",
+        "leave 'new_conversation' out",
+        "needs the plugin",
+        "reply to nothing",
+    ):
+        assert part in told
+
+
+def test_a_plugin_that_is_misspelt_is_one_mistake_and_not_one_for_each_use_of_it(tmp_path: Path) -> None:
+    text = GOOD + "agent: {plugins: [memry]}\nsetup: [{memory: {text: T}}]\n"
+    assert [message for _, message in mistakes(tmp_path, text)] == [
+        "there is no plugin 'memry'; did you mean 'memory'?"
+    ]
 
 
 def test_a_mistake_in_a_fixture_names_the_fixture(tmp_path: Path) -> None:

@@ -65,8 +65,9 @@ def run_eval(folder: Path, source: str, *options: str, binding: str = BINDING) -
     return done.returncode, json.loads(record.read_text())
 
 
-def record(folder: Path, model: str, source: str = EVAL) -> None:
-    code, made = run_eval(folder, source, f"--seatrial-upstream={model}", "--seatrial-recorded-at=2030-01-15T12:00:00Z")
+def record(folder: Path, model: str, source: str = EVAL, *, binding: str = BINDING) -> None:
+    options = [f"--seatrial-upstream={model}", "--seatrial-recorded-at=2030-01-15T12:00:00Z"]
+    code, made = run_eval(folder, source, *options, binding=binding)
     assert (code, made["verdict"]) == (0, "passed"), made
     (written,) = (folder / "out").glob("*/recording.json")
     name = written.parent.name
@@ -132,6 +133,52 @@ async def test_time(agent):
 """
     record(tmp_path, model, source)
     assert run_eval(tmp_path, source)[0] == 0
+
+
+NOTES = BINDING + "plugins: {notes: [agent.notes, evals.notes_setup]}\n"
+SETUP = """\
+from seatrial import reply, tool_call, web_message
+
+async def test_setup(agent):
+    made = await agent(plugins=["notes"])
+    await made.insert_memory("launch on Friday")
+    await made.insert_memory("launch party", about="riley")
+    earlier = [web_message("before"), reply("then", tools=[tool_call("look_up", {"query": "old"}, "nothing")])]
+    first = await made.run(web_message("look up launch"), history=earlier)
+    assert [(c.name, c.status, c.input["query"]) for c in first.tool_calls] == [("look_up", "succeeded", "launch")]
+    assert [r.text for r in first.replies] == ["You said: found launch on Friday (team), launch party (riley)"]
+    second = await made.run(web_message("when"))
+    made.clock.advance(60)
+    third = await second.continue_(web_message("when"))
+    assert [c.number for c in (first, second, third)] == [1, 2, 2]
+    assert [r.text for r in third.replies] == ["You said: when: 2030-01-15 12:01, begun 2030-01-15 12:00"]
+"""
+
+
+def test_setup_data_tools_and_several_conversations_are_kept_in_the_record(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model, SETUP, binding=NOTES)
+    code, made = run_eval(tmp_path, SETUP, binding=NOTES)
+    assert (code, made["verdict"]) == (0, "passed")
+    assert [call["conversation"] for call in made["calls"]] == [1, 2, 2]
+    (call,) = made["calls"][0]["tool_calls"]
+    assert (call["name"], call["status"], call["before"]) == ("look_up", "succeeded", 1)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "part"),
+    [
+        ('plugins=["notes"]', "", "'memory' needs the plugin 'notes': add it"),
+        ('plugins=["notes"]', 'plugins=["nots"]', "there is no plugin 'nots'; did you mean 'notes'?"),
+        ('tool_call("look_up"', 'tool_call("look"', "there is no tool 'look'"),
+    ],
+)
+def test_what_the_agent_cannot_have_is_invalid_and_says_what_to_change(
+    tmp_path: Path, before: str, after: str, part: str
+) -> None:
+    assert before in SETUP
+    code, made = run_eval(tmp_path, SETUP.replace(before, after), binding=NOTES)
+    assert (code, made["verdict"]) == (15, "invalid")
+    assert part in made["detail"]
 
 
 def test_an_agent_that_cannot_be_made_ready_is_broken(tmp_path: Path) -> None:

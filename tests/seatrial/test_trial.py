@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -67,7 +68,7 @@ def test_a_recorded_trial_replays_and_each_call_shows_only_what_it_did(recording
     assert findings == ()
     assert [r.text for r in first.replies] == ["You said: one"]
     assert [r.text for r in second.replies] == ["You said: two"]
-    assert first.transcript == (("person", "one"), ("agent", "You said: one"))
+    assert [(s.author, s.text) for s in first.transcript] == [("person", "one"), ("agent", "You said: one")]
     assert [len(c.turns) for c in (first, second)] == [1, 1]
     assert all(first_missing(DECLARED, [s.name for s in c.steps]) is None for c in (first, second))
 
@@ -83,6 +84,25 @@ def test_a_runner_that_passes_by_the_agents_own_way_is_missing_its_steps(recordi
     assert findings == ()
     assert [r.text for r in first.replies] == ["You said: one"]
     assert first_missing(DECLARED, [s.name for s in first.steps]) == "model.requested"
+
+
+def test_steps_of_another_conversation_are_not_those_of_the_call(recording: Recording) -> None:
+    (first, _), findings = replay("works_on_another_conversation_too", recording)
+    assert findings == ()
+    assert [step.name for step in first.steps] == DECLARED
+
+
+def test_setup_data_is_not_stored_while_a_call_runs(recording: Recording) -> None:
+    async def scenario() -> None:
+        notes = replace(settings("right", recording), composition=Composition(("notes",)))
+        async with open_trial(notes) as trial:
+            first = asyncio.ensure_future(trial.run(web_message("one")))
+            await asyncio.sleep(0)
+            with pytest.raises(RuntimeError, match="do not overlap"):
+                await trial.insert("memory", {"text": "launch", "about": "team"})
+            await first
+
+    asyncio.run(scenario())
 
 
 def test_an_error_in_background_work_fails_the_call_and_breaks_the_trial(recording: Recording) -> None:

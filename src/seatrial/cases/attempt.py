@@ -9,13 +9,15 @@ from datetime import UTC, datetime
 from seatrial.binding import Binding, Calendar
 from seatrial.cases.expect import check_turn
 from seatrial.cases.load import Case
-from seatrial.cases.model import TurnWords
+from seatrial.cases.turns import AdvanceWords, TurnWords
 from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording
 from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.upstream import Upstream
 from seatrial.inputs import web_message
+from seatrial.report.calls import call_record
 from seatrial.report.record import CallRecord, CheckRecord, RequestRecord
+from seatrial.report.text import turn_name
 from seatrial.stores.embedded import StoreUrls
 from seatrial.trial import Trial, TrialBroken, TrialSettings, open_trial
 from seatrial.verdict import Cause, Finding
@@ -67,7 +69,7 @@ async def attempt_case(
             await _turns(case, trial, calls, findings)
         except TrialBroken as error:
             # A call that failed has a transcript all the same.
-            calls.extend(call_record(call, ()) for call in trial.calls[len(calls) :])
+            calls.extend(call_record(call) for call in trial.calls[len(calls) :])
             findings.append(Finding(Cause.BROKEN, str(error)))
         findings.extend(trial.findings())
         if upstream is not None and not findings:
@@ -82,27 +84,38 @@ async def attempt_case(
 
 
 async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: list[Finding]) -> None:
-    """Run the turns in order. A miss ends the attempt: what follows would only follow from it."""
+    """Store what was there before, then run the items in order. A miss ends the attempt: what follows would only
+    follow from it."""
+    for kind, data in case.setup:
+        await trial.insert(kind, data)
+    history = [item for turn in case.history for item in turn.items]
+    earlier = await trial.load(history) if history else None
+    several = sum(isinstance(item, TurnWords) and item.new_conversation for item in case.words.turns) > 0
     conversation: Conversation | None = None
-    for number, words in enumerate(case.words.turns, start=1):
-        inputs = [web_message(send.web_message, author=send.author) for send in words.send]
-        if conversation is None:
-            history = [item for turn in case.history for item in turn.items]
-            conversation = await trial.run(inputs, history=history)
+    for item in case.words.turns:
+        if item.advance is not None:
+            trial.clock.advance(item.advance)
+        if isinstance(item, AdvanceWords):
+            continue
+        inputs = [web_message(send.web_message, author=send.author) for send in item.send]
+        if conversation is None and earlier is not None:
+            conversation = await trial.continue_conversation(earlier, inputs, ())
+        elif conversation is None or item.new_conversation:
+            conversation = await trial.run(inputs)
         else:
             conversation = await conversation.continue_(inputs)
-        checks = check_turn(words, conversation)
+        checks = check_turn(item, conversation)
         calls.append(call_record(conversation, checks))
-        findings.extend(_failures(number, words, checks))
+        findings.extend(_failures(turn_name(len(calls), conversation.number if several else None), checks))
         if trial.missed:
             return
 
 
-def _failures(number: int, words: TurnWords, checks: tuple[CheckRecord, ...]) -> list[Finding]:
+def _failures(turn: str, checks: tuple[CheckRecord, ...]) -> list[Finding]:
     return [
         Finding(
             Cause.FAILED,
-            f"turn {number}: {check.what} does not hold",
+            f"{turn}: {check.what} does not hold",
             detail=f"expected: {check.expected}\nseen:     {check.seen}",
         )
         for check in checks
@@ -122,20 +135,4 @@ def request_records(requests: tuple[SeenRequest, ...]) -> tuple[RequestRecord, .
             usage=None if seen.usage is None else seen.usage.model_dump(),
         )
         for seen in requests
-    )
-
-
-def call_record(conversation: Conversation, checks: tuple[CheckRecord, ...]) -> CallRecord:
-    """Return one call as a record keeps it."""
-    return CallRecord(
-        conversation_id=conversation.conversation_id,
-        transcript=conversation.transcript,
-        statuses=tuple(turn.status for turn in conversation.turns),
-        tool_calls=tuple(
-            {"name": call.name, "status": call.status, "input": call.input, "output": call.output}
-            for call in conversation.tool_calls
-        ),
-        title=conversation.title,
-        steps=tuple(step.name for step in conversation.steps),
-        checks=checks,
     )

@@ -5,7 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from seatrial.cases.model import ExpectWords, TextWords, TurnWords
+from seatrial.cases.called import check_calls
+from seatrial.cases.expectations import ExpectWords, TextWords
+from seatrial.cases.turns import TurnWords
+from seatrial.cases.visible import listed, visible
 from seatrial.conversation import Conversation
 from seatrial.report.record import CheckRecord
 from seatrial.steps import first_missing
@@ -20,13 +23,15 @@ def _expectations(expect: ExpectWords, conversation: Conversation) -> list[Check
     checks: list[CheckRecord] = []
     if expect.status is not None:
         seen = [turn.status for turn in conversation.turns]
-        checks.append(CheckRecord("status", _listed(expect.status), _listed(seen), seen == list(expect.status)))
+        checks.append(CheckRecord("status", listed(expect.status), listed(seen), seen == list(expect.status)))
     if expect.replies is not None:
         texts = [reply.text for reply in conversation.replies]
         if expect.replies.count is not None:
             count = expect.replies.count
             checks.append(CheckRecord("replies.count", str(count), str(len(texts)), len(texts) == count))
         checks.extend(_text("replies", expect.replies, "\n".join(texts)))
+    if expect.tool_calls is not None:
+        checks.extend(check_calls(expect.tool_calls, conversation.tool_calls))
     if expect.title is not None:
         checks.extend(_text("title", expect.title, conversation.title or ""))
     return checks
@@ -48,20 +53,5 @@ def _text(what: str, words: TextWords, seen: str) -> list[CheckRecord]:
 def _steps(declared: Sequence[str], conversation: Conversation) -> CheckRecord:
     seen = [step.name for step in conversation.steps]
     missing = first_missing(declared, seen)
-    expected = _listed(declared) if missing is None else f"{_listed(declared)}; '{missing}' is missing"
-    return CheckRecord("steps", expected, _listed(seen), missing is None)
-
-
-def _listed(items: Sequence[str]) -> str:
-    return ", ".join(items) if items else "none"
-
-
-_INVISIBLE = re.compile(
-    r"[\x00-\x09\x0b-\x1f\x7f-\xa0\u00ad\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufe00-\ufe0f]"
-)
-
-
-def visible(text: str) -> str:
-    """Return the text with characters that a reader cannot see written as escapes, in quotes."""
-    shown = _INVISIBLE.sub(lambda found: f"\\u{ord(found.group()):04x}", text)
-    return f"“{shown}”"
+    expected = listed(declared) if missing is None else f"{listed(declared)}; '{missing}' is missing"
+    return CheckRecord("steps", expected, listed(seen), missing is None)

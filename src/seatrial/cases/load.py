@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar, get_args
-
-from pydantic import BaseModel, ValidationError
+from typing import Any
 
 from seatrial.binding import Binding, BindingFile, Composition
 from seatrial.cases.document import Document, InvalidFile, Location, Mistake, read_document
-from seatrial.cases.model import CaseWords, HistoryWords, SnapshotFixtureWords
-from seatrial.history import Exchange, HistoryItem, exchanges, reply
-from seatrial.inputs import DEFAULT_AUTHOR, web_message
+from seatrial.cases.earlier import HistoryWords, SetupWords
+from seatrial.cases.model import AgentWords, CaseWords, SnapshotFixtureWords
+from seatrial.cases.turns import misplaced
+from seatrial.cases.wording import part_of, validated
+from seatrial.history import Exchange, exchanges
 from seatrial.nearest import did_you_mean
-
-Words = TypeVar("Words", bound=BaseModel)
 
 
 @dataclass(frozen=True)
@@ -27,6 +25,8 @@ class Case:
     words: CaseWords
     composition: Composition
     snapshot: Mapping[str, Any] | None
+    setup: tuple[tuple[str, Mapping[str, Any]], ...]
+    """What is stored before the first turn: kind and data of each piece, in the case's order."""
     history: tuple[Exchange, ...]
     fixture_contracts: Mapping[str, Mapping[str, int]]
     """The contracts that each fixture was written for, by the fixture's path."""
@@ -44,135 +44,93 @@ def recording_path(case: Path) -> Path:
 
 def load_case(path: Path, binding_file: BindingFile, binding: Binding) -> Case:
     """Load a case. Raises InvalidFile with every mistake in it and in its fixtures."""
-    document = read_document(path)
-    mistakes = list(document.mistakes)
-    words = _validated(document, CaseWords, mistakes)
-    snapshot: SnapshotFixtureWords | None = None
-    contracts: dict[str, Mapping[str, int]] = {}
-    if isinstance(document.data, dict) and isinstance(document.data.get("snapshot"), str):
-        snapshot = _snapshot(document, binding_file.root, binding, mistakes)
-        if snapshot is not None:
-            contracts[(binding_file.root / document.data["snapshot"]).as_posix()] = snapshot.contracts
-    composition = _composition(document, words, binding_file, binding, mistakes)
-    history: tuple[Exchange, ...] = ()
-    if words is not None:
+    return _Loading(read_document(path), binding_file, binding).case(path)
+
+
+class _Loading:
+    """One load. Each part is checked by itself, so that a mistake in one does not hide those of another."""
+
+    def __init__(self, document: Document, binding_file: BindingFile, binding: Binding) -> None:
+        self._document = document
+        self._file = binding_file
+        self._binding = binding
+        self._mistakes = list(document.mistakes)
+
+    def case(self, path: Path) -> Case:
+        words = validated(self._document, CaseWords, self._mistakes)
+        data = self._document.data if isinstance(self._document.data, dict) else {}
+        for place, problem in misplaced(data.get("turns")):
+            self._mistake(("turns", *place), problem)
+        snapshot, contracts = self._snapshot(data.get("snapshot"))
+        composition = self._composition(named=data.get("agent") is not None)
+        setup = self._setup(composition)
+        history = self._history(composition)
+        if self._mistakes or words is None or composition is None:
+            raise InvalidFile(self._mistakes)
+        return Case(path, words, composition, snapshot, setup, history, contracts)
+
+    def _mistake(self, location: Location, message: str) -> None:
+        self._mistakes.append(Mistake(self._document.path, self._document.line(location), message))
+
+    def _composition(self, *, named: bool) -> Composition | None:
+        """Return the agent under test; None when it cannot be told, and nothing about it can be checked."""
+        if not named:
+            return self._file.default
+        agent = part_of(self._document, "agent", AgentWords)
+        if agent is None:
+            return None
+        for index, plugin in enumerate(agent.plugins):
+            if plugin not in self._file.plugins:
+                hint = did_you_mean(plugin, self._file.plugins)
+                self._mistake(("agent", "plugins", index), f"there is no plugin '{plugin}'{hint}")
+        for problem in self._binding.check_limits(agent.limits):
+            self._mistake(("agent", "limits"), problem)
+        if not set(agent.plugins) <= set(self._file.plugins):
+            return None
+        return Composition(tuple(agent.plugins), dict(agent.limits))
+
+    def _setup(self, composition: Composition | None) -> tuple[tuple[str, Mapping[str, Any]], ...]:
+        words = part_of(self._document, "setup", list[SetupWords]) or []
+        pieces = tuple(item.piece() for item in words)
+        if composition is not None:
+            for index, (kind, data) in enumerate(pieces):
+                for problem in self._binding.check_setup(kind, data, composition):
+                    self._mistake(("setup", index), problem)
+        return pieces
+
+    def _history(self, composition: Composition | None) -> tuple[Exchange, ...]:
+        words = part_of(self._document, "history", list[HistoryWords]) or []
+        tools = ((index, *each) for index, item in enumerate(words) for each in enumerate(item.tools))
+        if composition is not None:
+            for index, number, tool in tools:
+                for problem in self._binding.check_tool_call(tool.name, tool.input, composition):
+                    self._mistake(("history", index, "tools", number), problem)
         try:
-            history = exchanges(tuple(_history_item(item) for item in words.history))
+            return exchanges(tuple(item.item() for item in words))
         except ValueError as error:
-            mistakes.append(Mistake(document.path, document.line(("history",)), str(error)))
-    if mistakes or words is None:
-        raise InvalidFile(mistakes)
-    data = None if snapshot is None else snapshot.snapshot
-    return Case(path, words, composition, data, history, contracts)
+            self._mistake(("history",), str(error))
+            return ()
 
-
-def _history_item(words: HistoryWords) -> HistoryItem:
-    if words.reply is not None:
-        return reply(words.reply)
-    return web_message(words.web_message or "", author=words.author or DEFAULT_AUTHOR)
-
-
-def _composition(
-    document: Document, words: CaseWords | None, binding_file: BindingFile, binding: Binding, mistakes: list[Mistake]
-) -> Composition:
-    if words is None or words.agent is None:
-        return binding_file.default
-    for index, plugin in enumerate(words.agent.plugins):
-        if plugin not in binding_file.plugins:
-            line = document.line(("agent", "plugins", index))
-            hint = did_you_mean(plugin, binding_file.plugins)
-            mistakes.append(Mistake(document.path, line, f"there is no plugin '{plugin}'{hint}"))
-    for problem in binding.check_limits(words.agent.limits):
-        mistakes.append(Mistake(document.path, document.line(("agent", "limits")), problem))
-    return Composition(tuple(words.agent.plugins), dict(words.agent.limits))
-
-
-def _snapshot(document: Document, root: Path, binding: Binding, mistakes: list[Mistake]) -> SnapshotFixtureWords | None:
-    name = document.data["snapshot"]
-    path = root / name
-    line = document.line(("snapshot",))
-    if not path.is_file() or ".." in Path(name).parts:
-        there = [p.relative_to(root).as_posix() for p in sorted(root.glob("fixtures/**/*.yaml"))]
-        mistakes.append(
-            Mistake(
-                document.path, line, f"snapshot '{name}' is no file under {root.as_posix()}{did_you_mean(name, there)}"
-            )
-        )
-        return None
-    try:
-        fixture = read_document(path)
-    except InvalidFile as error:
-        mistakes.extend(error.mistakes)
-        return None
-    mistakes.extend(fixture.mistakes)
-    words = _validated(fixture, SnapshotFixtureWords, mistakes)
-    if words is not None:
-        for problem in binding.check_snapshot(words.snapshot):
-            mistakes.append(Mistake(fixture.path, fixture.line(("snapshot",)), problem))
-    return words
-
-
-def _validated(document: Document, model: type[Words], mistakes: list[Mistake]) -> Words | None:
-    if not isinstance(document.data, dict):
-        mistakes.append(Mistake(document.path, 1, "the file has to be a mapping of the words of a case"))
-        return None
-    try:
-        return model.model_validate(document.data)
-    except ValidationError as error:
-        seen: set[tuple[int, str]] = set()
-        for item in error.errors():
-            location = _within(document, item["loc"])
-            line = document.line(location)
-            message = _message(item, model, document)
-            if message and (line, message) not in seen:
-                seen.add((line, message))
-                mistakes.append(Mistake(document.path, line, message))
-        return None
-
-
-def _within(document: Document, loc: tuple[int | str, ...]) -> Location:
-    """Drop the parts of a pydantic location that name a branch of a union, not a place in the file."""
-    location: Location = ()
-    for part in loc:
-        if (*location, part) in document.lines:
-            location = (*location, part)
-    return location
-
-
-def _dotted(location: Location) -> str:
-    return ".".join(str(part + 1) if isinstance(part, int) else part for part in location)
-
-
-def _message(item: Any, model: type[BaseModel], document: Document) -> str:
-    """Word one pydantic error for the author of the file."""
-    kind, where = item["type"], _dotted(_within(document, item["loc"]))
-    last = str(item["loc"][-1]) if item["loc"] else ""
-    if kind == "missing":
-        missing = f"{where}.{last}" if where else last
-        return f"'{missing}' is missing"
-    if kind == "extra_forbidden":
-        return f"'{last}' is no word here{did_you_mean(last, _words_of(model))}"
-    if kind == "value_error":
-        text = str(item["ctx"]["error"])
-        return f"'{where}': {text}" if where and f"'{where}'" not in text else text
-    seen = repr(item["input"]) if not isinstance(item["input"], (dict, list)) else f"a {type(item['input']).__name__}"
-    return f"'{where}': {item['msg'][0].lower()}{item['msg'][1:]}, not {seen[:120]}"
-
-
-def _words_of(model: type[BaseModel]) -> set[str]:
-    """Return every word of a model and of the models inside it."""
-    found: set[str] = set()
-    todo: list[Any] = [model]
-    done: set[int] = set()
-    while todo:
-        current = todo.pop()
-        if id(current) in done:
-            continue
-        done.add(id(current))
-        if isinstance(current, type) and issubclass(current, BaseModel):
-            for name, field in current.model_fields.items():
-                found.add(name)
-                todo.append(field.annotation)
-        else:
-            todo.extend(get_args(current))
-    return found
+    def _snapshot(self, name: Any) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, int]]]:
+        """Return the data of the snapshot's fixture, and the contracts of each fixture by its path."""
+        if not isinstance(name, str):
+            return None, {}
+        root = self._file.root
+        path = root / name
+        if not path.is_file() or ".." in Path(name).parts:
+            there = [p.relative_to(root).as_posix() for p in sorted(root.glob("fixtures/**/*.yaml"))]
+            problem = f"snapshot '{name}' is no file under {root.as_posix()}{did_you_mean(name, there)}"
+            self._mistake(("snapshot",), problem)
+            return None, {}
+        try:
+            fixture = read_document(path)
+        except InvalidFile as error:
+            self._mistakes.extend(error.mistakes)
+            return None, {}
+        self._mistakes.extend(fixture.mistakes)
+        words = validated(fixture, SnapshotFixtureWords, self._mistakes)
+        if words is None:
+            return None, {}
+        for problem in self._binding.check_snapshot(words.snapshot):
+            self._mistakes.append(Mistake(fixture.path, fixture.line(("snapshot",)), problem))
+        return words.snapshot, {path.as_posix(): words.contracts}

@@ -31,9 +31,14 @@ class CheckRecord:
 
 @dataclass(frozen=True)
 class CallRecord:
-    """One call to the agent: what people saw of it, the steps that it went, and its checks."""
+    """One call to the agent: what people saw of it, the steps that it went, and its checks.
+
+    ``conversation`` counts the conversations of the trial from 1. Each of ``tool_calls`` says in ``before`` where in
+    the transcript it happened.
+    """
 
     conversation_id: str
+    conversation: int
     transcript: tuple[tuple[str, str], ...]
     statuses: tuple[str, ...]
     tool_calls: tuple[Mapping[str, Any], ...]

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from seatrial.report.record import TrialRecord
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from seatrial.report.record import CallRecord, TrialRecord
 from seatrial.verdict import Verdict
 
 
@@ -18,13 +22,10 @@ def render(record: TrialRecord) -> str:
     if passed:
         return "\n".join(lines)
     lines += [f"  {line}" for line in record.detail.splitlines()]
+    several = len({call.conversation for call in record.calls}) > 1
     for number, call in enumerate(record.calls, start=1):
-        lines += ["", f"  turn {number}: {', '.join(call.statuses) or 'no turn ran'}"]
-        lines += [f"    {who}: {text}" for who, text in call.transcript]
-        lines += [
-            f"    tool {tool['name']}({tool['input']}) -> {tool['status']}: {tool['output']}"
-            for tool in call.tool_calls
-        ]
+        lines += ["", f"  {turn_name(number, call.conversation if several else None)}: {_statuses(call)}"]
+        lines += [f"    {line}" for line in _transcript(call)]
         for check in call.checks:
             mark = "holds" if check.holds else "DOES NOT HOLD"
             lines.append(
@@ -37,3 +38,36 @@ def render(record: TrialRecord) -> str:
     lines += ["", f"  {record.cure}"] if record.cure else []
     lines += [f"  rerun: ./pants test {record.address}"]
     return "\n".join(lines)
+
+
+def turn_name(number: int, conversation: int | None) -> str:
+    """Name the turn that a case's n-th input started, with its conversation where a trial has several."""
+    return f"turn {number}" if conversation is None else f"turn {number} (conversation {conversation})"
+
+
+def _statuses(call: CallRecord) -> str:
+    return ", ".join(call.statuses) or "no turn ran"
+
+
+def _transcript(call: CallRecord) -> Iterator[str]:
+    """What was said, and each call of a tool where it happened."""
+    for place in range(len(call.transcript) + 1):
+        for tool in call.tool_calls:
+            if tool["before"] == place:
+                yield from _lines(_tool(tool))
+        if place < len(call.transcript):
+            who, text = call.transcript[place]
+            yield from _lines(f"{who}: {text}")
+
+
+def _tool(call: Mapping[str, Any]) -> str:
+    arguments = call["input"] if isinstance(call["input"], str) else json.dumps(call["input"], ensure_ascii=False)
+    came = "" if call["output"] is None else f": {call['output']}"
+    return f"tool {call['name']}({arguments}) -> {call['status']}{came}"
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Further lines of a text are set in, so that they are not read as somebody else's."""
+    first, *others = text.splitlines() or [""]
+    yield first
+    yield from (f"  {line}" for line in others)

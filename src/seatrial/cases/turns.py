@@ -1,0 +1,83 @@
+"""The items of a case's ``turns``: what is sent, when, and in which conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
+
+from seatrial.cases.expectations import ExpectWords
+from seatrial.cases.span import seconds_of
+from seatrial.cases.words import Listed, Text, Words
+from seatrial.inputs import DEFAULT_AUTHOR
+from seatrial.nearest import did_you_mean
+from seatrial.steps import STEP_NAMES
+
+Span = Annotated[int, BeforeValidator(seconds_of)]
+"""A span of time, in seconds."""
+
+
+def _known_step(name: str) -> str:
+    if name not in STEP_NAMES:
+        raise ValueError(f"there is no step '{name}'{did_you_mean(name, STEP_NAMES)}")
+    return name
+
+
+class SendWords(Words):
+    """One input. ``author`` is who wrote it."""
+
+    web_message: Text
+    author: Text = DEFAULT_AUTHOR
+
+
+class TurnWords(Words):
+    """One turn under test: what is sent, what has to come of it, and the way that it has to go."""
+
+    send: Annotated[list[SendWords], Listed, Field(min_length=1)]
+    """The inputs of the turn; several arrive as one batch."""
+    new_conversation: bool = False
+    """Whether the turn starts a conversation of its own, on the same agent."""
+    advance: Span | None = None
+    """How many seconds time is moved before the inputs are sent."""
+    expect: ExpectWords
+    steps: Annotated[list[Annotated[str, AfterValidator(_known_step)]], Field(min_length=1)]
+
+
+class AdvanceWords(Words):
+    """An item that sends nothing: only time passes, for the clock and for all who wait."""
+
+    advance: Span
+
+
+def _kind(item: Any) -> str:
+    """Tell a turn from an item that only moves time: that names nothing of a turn but ``advance``.
+
+    The tags are no words of a case, so that a mistake's place is not taken for another one of the file.
+    """
+    words = set(item) if isinstance(item, Mapping) else set()
+    return "(time)" if "advance" in words and not words & (set(TurnWords.model_fields) - {"advance"}) else "(turn)"
+
+
+ItemWords = Annotated[
+    Annotated[TurnWords, Tag("(turn)")] | Annotated[AdvanceWords, Tag("(time)")], Discriminator(_kind)
+]
+
+
+def misplaced(turns: Any) -> list[tuple[tuple[str | int, ...], str]]:
+    """Return what is wrong with the order of items, as (place below ``turns``, what to do).
+
+    It reads the items as they stand in the file, so that it finds its mistakes beside all others.
+    """
+    items = turns if isinstance(turns, list) else []
+    sends = [position for position, item in enumerate(items) if isinstance(item, dict) and _kind(item) == "(turn)"]
+    found: list[tuple[tuple[str | int, ...], str]] = []
+    if sends and items[sends[0]].get("new_conversation") is True:
+        place = (sends[0], "new_conversation")
+        found.append((place, "the first turn starts a conversation anyway: leave 'new_conversation' out"))
+    after = sends[-1] if sends else -1
+    for position, item in enumerate(items[after + 1 :], start=after + 1):
+        if isinstance(item, dict) and "advance" in item:
+            problem = "nothing is sent after this time has passed: send something, or leave it out"
+            found.append(((position, "advance"), problem))
+    return found
