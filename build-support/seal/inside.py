@@ -14,11 +14,14 @@ import struct
 import kernel
 import probes
 import proof
+import refusals
 import walls
 
 TYPE_CHECKING = False  # importing `typing` would take as long as the seal itself
 if TYPE_CHECKING:
     from typing import Any
+
+    from seal import Call
 
 FORWARDED = (
     _signal.SIGINT,
@@ -46,20 +49,20 @@ def raise_loopback() -> None:
         asking.close()
 
 
-def build(tried: list[str], keep: list[str], kept_sockets: list[str], sockets: list[str]) -> dict[str, Any]:
+def build(tried: list[str], keep: list[str], call: Call, bound: list[str]) -> dict[str, Any]:
     """Finish the seal from inside and return its part of the proof. `tried` gets each step."""
     tried.append("die with the shim")
     kernel.die_with_parent(_signal.SIGKILL)
     os.setsid()  # a terminal's signals reach the shim, which passes each on once
     tried.append("bring the loopback interface up")
     raise_loopback()
-    tried.append("make private mounts over /run and /dev/shm")
+    tried.append("make private mounts over /run, /dev, /proc and /sys")
     directory = os.getcwd()
-    proof = walls.build(keep, kept_sockets, sockets)
+    parts = walls.build(keep, call.kept_sockets, bound, call.private)
     os.chdir(directory)
     tried.append("refuse system calls (seccomp)")
-    kernel.refuse_calls()
-    return proof
+    refusals.refuse()
+    return parts
 
 
 def confirm(tried: list[str]) -> list[dict[str, Any]]:

@@ -11,6 +11,8 @@ import os
 import inside
 import kernel
 import proof
+import refusals
+import sockets
 import walls
 
 TYPE_CHECKING = False  # importing `typing` would take as long as the seal itself
@@ -45,7 +47,7 @@ def tidy_descriptors() -> None:
 def prove_inherited(call: Call, tried: list[str]) -> None:
     """Write the proof that the network is cut off already. Raises OSError when it is not."""
     tried.append("refuse system calls (seccomp)")
-    kernel.refuse_calls()
+    refusals.refuse()
     done = inside.confirm(tried)
     tried.append("write the proof")
     proof.write(call.proof, _statement(call.policy, [], None, {}, done, proof.OPEN_SOCKETS))
@@ -54,7 +56,7 @@ def prove_inherited(call: Call, tried: list[str]) -> None:
 def run_sealed(call: Call, tried: list[str]) -> int:
     """Seal, prove, run, and return the command's exit status. Raises OSError when it could not be sealed."""
     tried.append("list the sockets to hide")
-    sockets = walls.bound_sockets()
+    bound = sockets.bound()
     user, group = os.geteuid(), os.getegid()
     tried.append("make user, network, PID and IPC namespaces")
     kernel.unshare(kernel.NEW_USERS | kernel.NEW_NETWORK | kernel.NEW_PIDS | kernel.NEW_IPC)
@@ -71,7 +73,7 @@ def run_sealed(call: Call, tried: list[str]) -> int:
     if first == 0:
         os.close(report_out)
         os.close(leave_in)
-        os._exit(_be_first(call, tried, sockets, user, (report_in, leave_out), mask))
+        os._exit(_be_first(call, tried, bound, user, (report_in, leave_out), mask))
     os.close(report_in)
     os.close(leave_out)
     with os.fdopen(report_out, encoding="utf-8", errors="surrogateescape") as report:
@@ -89,13 +91,13 @@ def run_sealed(call: Call, tried: list[str]) -> int:
     return inside.attend(first, lambda number: os.kill(first, number))
 
 
-def _be_first(call: Call, tried: list[str], sockets: list[str], user: int, pipes: tuple[int, int], mask: Any) -> int:
+def _be_first(call: Call, tried: list[str], bound: list[str], user: int, pipes: tuple[int, int], mask: Any) -> int:
     report_in, leave_out = pipes
     try:
-        keep = [os.getcwd(), os.path.dirname(call.proof), os.environ.get("TMPDIR", "/tmp")]
-        if os.path.realpath(keep[1]) in walls.HIDDEN:
+        keep = [os.getcwd(), os.path.dirname(call.proof), call.record_dir, os.environ.get("TMPDIR", "/tmp")]
+        if os.path.realpath(keep[1]) in walls.PRIVATE:
             raise OSError(0, f"the proof cannot lie in '{keep[1]}' itself, which is hidden inside")
-        parts = inside.build(tried, keep, call.kept_sockets, sockets)
+        parts = inside.build(tried, keep, call, bound)
         mapped = {"inside": NOBODY, "outside": user}
         done = inside.confirm(tried)
         report = "sealed\n" + _statement(call.policy, NAMESPACES, mapped, parts, done, proof.HIDDEN_SOCKETS)
@@ -126,8 +128,8 @@ def _statement(
             "namespaces": namespaces,
             "uid_map": mapped,
             **parts,
-            "socket_families": list(kernel.FAMILIES),
-            "refused_system_calls": list(kernel.REFUSED_CALLS),
+            "socket_families": list(refusals.FAMILIES),
+            "refused_system_calls": list(refusals.REFUSED_CALLS),
             "probes": done,
             "reachable_unix_sockets_note": note,
         }

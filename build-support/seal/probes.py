@@ -9,6 +9,8 @@ import os
 import stat
 import struct
 
+import kernel
+
 TYPE_CHECKING = False  # importing `typing` would take as long as the seal itself
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,7 +49,8 @@ def run_probes() -> list[Probe]:
             NAME_SERVER,
             _UNREACHABLE,
         ),
-        _probe("standard streams that are network connections", "none", _network_streams, ("none",)),
+        _probe("standard streams that lead outside", "none", _streams, ("none",)),
+        _probe("network namespaces that can be entered", "none", _networks_in_reach, ("none",)),
     ]
     # A look-up may wait for an answer where packets leave; there the probes above have already decided.
     if all(probe["ok"] for probe in done):
@@ -118,12 +121,47 @@ def _look_up() -> str:
     return f"{len(found)} addresses"
 
 
-def _network_streams() -> str:
-    found = []
-    for descriptor in range(3):
-        if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            stream = _socket.socket(fileno=os.dup(descriptor))
-            if stream.family != _socket.AF_UNIX:
-                found.append(str(descriptor))
-            stream.close()
-    return " ".join(found) or "none"
+def _streams() -> str:
+    """The standard streams that are more than a stream of bytes: each is held by the host's namespaces."""
+    return " ".join(str(descriptor) for descriptor in range(3) if _leads_out(descriptor)) or "none"
+
+
+def _leads_out(descriptor: int) -> bool:
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISSOCK(mode):
+        # A directory is a way around every cover, and a disk is all of its files.
+        return not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode) or stat.S_ISCHR(mode))
+    stream = _socket.socket(fileno=os.dup(descriptor))
+    try:
+        if stream.family != _socket.AF_UNIX or stream.type != _socket.SOCK_STREAM:
+            return True  # a datagram's socket sends to any name of the network namespace that it was made in
+        # Only a pair has no names. A service's socket has one, at this end or at the other.
+        return bool(stream.getsockname() or stream.getpeername())
+    except OSError:
+        return True  # not connected yet: it can be, to what it likes
+    finally:
+        stream.close()
+
+
+def _networks_in_reach() -> str:
+    """Network namespaces of other processes that this one may enter: with privileges, `unshare --net` has many."""
+    own = os.stat("/proc/self/ns/net")
+    reached: list[str] = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and not os.path.samestat(own, os.stat(f"/proc/{name}/ns/net")):
+                reached += [name] if _enters(f"/proc/{name}/ns/net") else []
+        except OSError:
+            continue  # not ours to look at, or just ended
+    return "some" if reached else "none"
+
+
+def _enters(path: str) -> bool:
+    child = os.fork()
+    if child == 0:
+        try:
+            kernel.enter(os.open(path, os.O_RDONLY), kernel.NEW_NETWORK)
+        except OSError:
+            os._exit(1)
+        os._exit(0)
+    return os.waitpid(child, 0)[1] == 0

@@ -10,9 +10,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 HIDDEN_SOCKETS = (
-    "Hidden unless kept: Unix sockets with a path under /run and /dev/shm, and those that were bound "
-    "anywhere when the seal began. One that the host binds elsewhere afterwards, such as in /tmp, can "
-    "be reached."
+    "Hidden unless kept: Unix sockets with a path under /run and /dev, and those that were bound anywhere "
+    "when the seal began. One that the host or another seal binds elsewhere afterwards, such as in /tmp, "
+    "can be reached, but for those in another seal's private folders."
 )
 OPEN_SOCKETS = "Unix sockets with a path are not hidden by this policy: all of this file system's can be reached."
 

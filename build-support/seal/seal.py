@@ -1,12 +1,13 @@
 """Run a command that cannot reach the network, and prove it first.
 
 usage: python3 seal.py --policy required|inherited|off --proof FILE --record-dir DIR --address ADDRESS
-                       [--keep-socket PATH]... -- COMMAND [ARGUMENT]...
+                       [--keep-socket PATH]... [--private DIR]... -- COMMAND [ARGUMENT]...
 
 required   namespaces of its own: users (the caller is `nobody`), network (loopback), mounts, processes, IPC
 inherited  nothing is cut off here; the same probes must show that it already is
 off        nothing is cut off, and that is said aloud
 
+--private makes DIR an empty folder that only the command sees: the host and other seals reach no socket in it.
 The proof is written to FILE before the command starts, which finds its path in SEATRIAL_SEAL_PROOF. The
 exit status is the command's own, or 128 + the signal that ended it. What cannot be sealed is not run:
 DIR/record.json says why, and the exit status is 16. 2 is a wrong call. Standard library alone, CPython 3.9 or
@@ -39,6 +40,7 @@ class Call:
     def __init__(self, arguments: list[str]) -> None:
         values: dict[str, str] = {}
         self.kept_sockets: list[str] = []
+        self.private: list[str] = []
         while arguments and arguments[0] != "--":
             name = arguments.pop(0)
             if name in ("-h", "--help"):
@@ -50,10 +52,13 @@ class Call:
                 "--record-dir",
                 "--address",
                 "--keep-socket",
+                "--private",
             ):
                 refuse(f"'{name}' is not an option with a value")
             if name == "--keep-socket":
                 self.kept_sockets.append(os.path.abspath(arguments.pop(0)))
+            elif name == "--private":
+                self.private.append(os.path.abspath(arguments.pop(0)))
             else:
                 values[name] = arguments.pop(0)
         self.argv = arguments[1:]

@@ -37,12 +37,20 @@ class Seal:
     def __init__(self, directory: Path) -> None:
         self.directory = directory
 
-    def argv(self, *command: str, policy: str = "required", keep: tuple[Path, ...] = ()) -> list[str]:
+    def argv(
+        self,
+        *command: str,
+        policy: str = "required",
+        keep: tuple[Path, ...] = (),
+        private: tuple[Path, ...] = (),
+    ) -> list[str]:
         """The command line that runs `command` under the seal."""
         options = ["--policy", policy, "--proof", str(self.directory / "proof.json")]
         options += ["--record-dir", str(self.directory), "--address", "tests//case.yaml"]
         for path in keep:
             options += ["--keep-socket", str(path)]
+        for path in private:
+            options += ["--private", str(path)]
         return [sys.executable, str(SEAL), *options, "--", *command]
 
     def run(
@@ -50,11 +58,12 @@ class Seal:
         *command: str,
         policy: str = "required",
         keep: tuple[Path, ...] = (),
+        private: tuple[Path, ...] = (),
         within: Callable[[list[str]], list[str]] = lambda argv: argv,
         **more: Any,
     ) -> Outcome:
         """Run `command` under the seal; `within` makes the command line that starts the seal itself."""
-        argv = within(self.argv(*command, policy=policy, keep=keep))
+        argv = within(self.argv(*command, policy=policy, keep=keep, private=private))
         self.directory.mkdir(exist_ok=True)
         done = subprocess.run(argv, capture_output=True, text=True, timeout=120, **more)
         files = sorted(os.listdir(self.directory))

@@ -122,6 +122,14 @@ def test_inherited_is_believed_inside_a_seal(seal: Any, tmp_path: Path) -> None:
             "fcntl.ioctl(socket.socket(), 0x8916, struct.pack('16s16s', b'lo:2', address))",
             "TCP connection to 192.0.2.1 port 80: ",
         ),
+        # Another process has another network, and this one the privilege to go there.
+        (
+            "import signal; inside.raise_loopback()\n"
+            "heard, said = os.pipe()\n"
+            "if os.fork() == 0: kernel.die_with_parent(9); os.write(said, b'!'); signal.pause()\n"
+            "os.read(heard, 1); kernel.unshare(kernel.NEW_NETWORK); inside.raise_loopback()",
+            "network namespaces that can be entered: some",
+        ),
     ],
 )
 def test_inherited_is_refused_where_the_probes_see_anything_else(

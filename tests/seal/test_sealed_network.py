@@ -115,7 +115,7 @@ def test_a_network_connection_as_standard_input_is_a_way_out(seal: Any) -> None:
     ):
         done = seal.run("true", stdin=client)
     assert done.status == 16
-    assert "standard streams that are network connections: 0" in done.record["reason"]
+    assert "standard streams that lead outside: 0" in done.record["reason"]
 
 
 CONNECT_UNIX = """
