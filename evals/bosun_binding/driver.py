@@ -18,7 +18,7 @@ from bosun_binding.setup import setup_module
 from seatrial.binding import InputRefused, Sent
 from seatrial.conversation import ConversationState, Reply, Said, ToolCall, Turn
 from seatrial.history import Exchange
-from seatrial.inputs import DEFAULT_AUTHOR, Input
+from seatrial.inputs import DEFAULT_AUTHOR, WebMessage
 
 ACCOUNT = "standard"
 """The account that invented people belong to."""
@@ -51,17 +51,31 @@ class BosunAgent:
         self._errors.stop()
         await self._http.aclose()
 
-    async def send(self, item: Input, *, conversation_id: str | None, key: str) -> Sent:
+    async def send(self, item: WebMessage, *, conversation_id: str | None, key: str) -> Sent:
         """Post a web message as its author. Raises InputRefused with Bosun's answer."""
         path = "/api/conversations" if conversation_id is None else f"/api/conversations/{conversation_id}/messages"
-        response = await self._http.post(
-            path, json={"idempotencyKey": key, "message": item.text}, headers=await self._headers(item.author)
-        )
-        if response.status_code != 202:
-            raise InputRefused(f"{path} answered {response.status_code}: {response.text}")
-        body = response.json()
+        body = await self._post(path, {"idempotencyKey": key, "message": item.text}, item.author)
         self._owners.setdefault(body["conversationId"], item.author)
         return Sent(body["conversationId"], body["messageId"])
+
+    async def stop(self, conversation_id: str, *, author: str) -> None:
+        """Post the stop as its author. Raises InputRefused with Bosun's answer."""
+        await self._post(f"/api/conversations/{conversation_id}/stop", {}, author)
+
+    async def fork(self, conversation_id: str, message_id: str, *, key: str) -> str:
+        """Fork as the person who started the conversation. Raises InputRefused with Bosun's answer."""
+        owner = self._owners.get(conversation_id, DEFAULT_AUTHOR)
+        path = f"/api/conversations/{conversation_id}/forks"
+        body = await self._post(path, {"idempotencyKey": key, "messageId": message_id}, owner)
+        fork_id = str(body["conversationId"])
+        self._owners[fork_id] = owner
+        return fork_id
+
+    async def _post(self, path: str, body: Mapping[str, Any], author: str) -> dict[str, Any]:
+        response = await self._http.post(path, json=dict(body), headers=await self._headers(author))
+        if not response.is_success:
+            raise InputRefused(f"{path} answered {response.status_code}: {response.text}")
+        return dict(response.json())
 
     async def read(self, conversation_id: str) -> ConversationState:
         """Read the conversation as the person who started it."""

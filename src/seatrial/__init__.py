@@ -5,19 +5,27 @@ These are the names that a test of an agent uses. Everything else in this packag
 
 from seatrial.conversation import Conversation, Reply, Said, ToolCall, Turn
 from seatrial.history import HistoryReply, HistoryTool, reply, tool_call
-from seatrial.inputs import Input, WebMessage, web_message
+from seatrial.inputs import Input, WebMessage, WebStop, web_message, web_stop
+from seatrial.progress import Actions, ModelRequest, Paused, Progress, ToolRequest
 
 __all__ = [
+    "Actions",
     "Conversation",
     "HistoryReply",
     "HistoryTool",
     "Input",
+    "ModelRequest",
+    "Paused",
+    "Progress",
     "Reply",
     "Said",
     "ToolCall",
+    "ToolRequest",
     "Turn",
     "WebMessage",
+    "WebStop",
     "reply",
     "tool_call",
     "web_message",
+    "web_stop",
 ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import yaml
 
@@ -16,7 +16,7 @@ from seatrial.conversation import ConversationState
 from seatrial.headers import HeaderNames
 from seatrial.history import Exchange
 from seatrial.ids import TrialIds
-from seatrial.inputs import Input
+from seatrial.inputs import WebMessage
 from seatrial.work import BackgroundWork, WorkQueue
 
 
@@ -63,10 +63,13 @@ class Sent:
 
 
 class Agent(Protocol):
-    """One running agent: how inputs reach it and how its conversations are read."""
+    """One running agent: how inputs reach it and how its conversations are read.
 
-    async def send(self, item: Input, *, conversation_id: str | None, key: str) -> Sent:
-        """Post one input through its production route and return when it is in the mailbox.
+    An agent that can more has the methods of `Forks` and `Stops` too.
+    """
+
+    async def send(self, item: WebMessage, *, conversation_id: str | None, key: str) -> Sent:
+        """Post one message through its production route and return when it is in the mailbox.
 
         ``key`` is the idempotency key; ``conversation_id`` None starts a conversation. Raises
         InputRefused when the route does not accept it.
@@ -89,6 +92,25 @@ class Agent(Protocol):
 
     def errors(self) -> tuple[str, ...]:
         """Name what failed inside the agent without reaching a person, oldest first."""
+
+
+@runtime_checkable
+class Forks(Protocol):
+    """An agent whose conversations can be branched off. Optional: a test that forks needs it."""
+
+    async def fork(self, conversation_id: str, message_id: str, *, key: str) -> str:
+        """Branch off after a reply by the production route, and return the new conversation's id. It runs nothing.
+
+        ``message_id`` is the reply's, ``key`` the idempotency key. Raises InputRefused.
+        """
+
+
+@runtime_checkable
+class Stops(Protocol):
+    """An agent that people can tell to stop. Optional: a test that sends a stop needs it."""
+
+    async def stop(self, conversation_id: str, *, author: str) -> None:
+        """Tell the agent to stop, by the production route, and return when it knows. Raises InputRefused."""
 
 
 class Binding(Protocol):

@@ -18,6 +18,7 @@ class VirtualTimer:
         self._elapsed = 0.0
         self._order = 0
         self._running_out = False
+        self._follows = False
         self._sleepers: list[_Sleeper] = []
 
     def monotonic(self) -> float:
@@ -36,12 +37,19 @@ class VirtualTimer:
         self._order += 1
         sleeper = _Sleeper(self._elapsed + seconds, self._order, wake)
         heapq.heappush(self._sleepers, sleeper)
+        if self._follows:
+            self._follows = False
+            loop.call_soon(self._move_to, sleeper)
         try:
             await sleeper.wake
         finally:
             if sleeper in self._sleepers:
                 self._sleepers.remove(sleeper)
                 heapq.heapify(self._sleepers)
+
+    def _move_to(self, sleeper: _Sleeper) -> None:
+        if not sleeper.wake.done():
+            self.advance(max(sleeper.due - self._elapsed, 0.0))
 
     def advance(self, seconds: float) -> None:
         """Move time forward and wake everybody whose time has come.
@@ -59,6 +67,14 @@ class VirtualTimer:
                 sleeper.wake.set_result(None)
         self._elapsed = target
 
+    def next_due(self) -> float | None:
+        """Return when the next sleeper wakes, None when nobody sleeps."""
+        return self._sleepers[0].due if self._sleepers else None
+
+    def follow_next_sleep(self, wanted: bool) -> None:
+        """Say whether time moves by itself to the end of the next sleep that begins, once."""
+        self._follows = wanted
+
     def run_out(self) -> None:
         """Let time run: who sleeps wakes now, and who sleeps later wakes at once.
 
@@ -67,6 +83,26 @@ class VirtualTimer:
         """
         self._running_out = True
         self.advance(max((sleeper.due for sleeper in self._sleepers), default=self._elapsed) - self._elapsed)
+
+
+ROUNDS = 200
+"""How many rounds of the event loop somebody who wakes has, before the next one is woken."""
+
+
+async def pass_time(timer: VirtualTimer, seconds: float) -> None:
+    """Move time forward step by step: who sleeps wakes at his own time, and acts on it before the next one wakes.
+
+    Acting means what needs nothing from outside the process; an answer of a store is not waited for. Who goes to sleep
+    again in between is woken again, when that is due before the end. Raises ValueError for a negative span.
+    """
+    if seconds < 0:
+        raise ValueError(f"time cannot be moved by {seconds} s: it only runs forward")
+    target = timer.monotonic() + seconds
+    while (due := timer.next_due()) is not None and due <= target:
+        timer.advance(max(due - timer.monotonic(), 0.0))
+        for _ in range(ROUNDS):
+            await timer.sleep(0)
+    timer.advance(max(target - timer.monotonic(), 0.0))
 
 
 @dataclass(order=True)

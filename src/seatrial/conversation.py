@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from seatrial.history import HistoryItem
+from seatrial.history import HistoryItem, HistoryReply
 from seatrial.inputs import Input
+from seatrial.progress import OnProgress
 from seatrial.steps import StepSeen
 
 ReplyKind = Literal["answer", "notice", "error"]
@@ -107,9 +108,16 @@ class ConversationDriver(Protocol):
     """What a conversation needs to go on: the trial that it belongs to."""
 
     async def continue_conversation(
-        self, conversation_id: str, inputs: Input | Sequence[Input], history: Sequence[HistoryItem]
+        self,
+        conversation_id: str,
+        inputs: Input | Sequence[Input],
+        history: Sequence[HistoryItem],
+        on_progress: OnProgress | None,
     ) -> Conversation:
         """Send to the conversation at its current state and return what came of it."""
+
+    async def fork_conversation(self, conversation_id: str, reply: Reply | HistoryReply) -> Conversation:
+        """Branch off the conversation after a reply of it."""
 
 
 @dataclass(frozen=True)
@@ -131,6 +139,19 @@ class Conversation:
     transcript: tuple[Said, ...]
     _driver: ConversationDriver
 
-    async def continue_(self, inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
-        """Send the next input, after appending ``history`` as stored turns."""
-        return await self._driver.continue_conversation(self.conversation_id, inputs, history)
+    async def continue_(
+        self,
+        inputs: Input | Sequence[Input],
+        *,
+        history: Sequence[HistoryItem] = (),
+        on_progress: OnProgress | None = None,
+    ) -> Conversation:
+        """Send the next input, after appending ``history`` as stored turns. ``on_progress`` is told what happens."""
+        return await self._driver.continue_conversation(self.conversation_id, inputs, history, on_progress)
+
+    async def fork(self, reply: Reply | HistoryReply) -> Conversation:
+        """Branch off after a reply: one of ``replies``, or one that was loaded as history. It runs no turn.
+
+        The fork is a conversation of its own, which has done nothing yet.
+        """
+        return await self._driver.fork_conversation(self.conversation_id, reply)

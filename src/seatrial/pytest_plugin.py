@@ -25,6 +25,7 @@ from seatrial.gateway.upstream import Upstream
 from seatrial.history import HistoryItem
 from seatrial.inputs import TEAM, Input
 from seatrial.nearest import did_you_mean
+from seatrial.progress import OnProgress
 from seatrial.report.calls import call_record
 from seatrial.report.record import CallRecord, RequestRecord, write_record
 from seatrial.report.trial import trial_record
@@ -77,9 +78,15 @@ class AgentUnderTest:
         """The trial's clock; ``clock.advance(seconds)`` moves time."""
         return self._trial.clock
 
-    async def run(self, inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
+    async def run(
+        self,
+        inputs: Input | Sequence[Input],
+        *,
+        history: Sequence[HistoryItem] = (),
+        on_progress: OnProgress | None = None,
+    ) -> Conversation:
         """Start a new conversation with this agent; see `seatrial.trial.Trial.run`."""
-        return await self._trial.run(inputs, history=history)
+        return await self._trial.run(inputs, history=history, on_progress=on_progress)
 
     async def insert_memory(self, text: str, *, about: str = TEAM) -> None:
         """Store what the agent remembers, of the team or of the person that ``about`` names. It runs nothing.
@@ -137,10 +144,15 @@ async def run(agent: Callable[..., Awaitable[AgentUnderTest]]) -> Run:
     """Start a conversation with the agent of the default composition, which the first call makes."""
     made: list[AgentUnderTest] = []
 
-    async def start(inputs: Input | Sequence[Input], *, history: Sequence[HistoryItem] = ()) -> Conversation:
+    async def start(
+        inputs: Input | Sequence[Input],
+        *,
+        history: Sequence[HistoryItem] = (),
+        on_progress: OnProgress | None = None,
+    ) -> Conversation:
         if not made:
             made.append(await agent())
-        return await made[0].run(inputs, history=history)
+        return await made[0].run(inputs, history=history, on_progress=on_progress)
 
     return start
 

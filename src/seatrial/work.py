@@ -45,6 +45,7 @@ class WorkQueue:
         self._timer = timer
         self._sent = 0
         self._waiting: list[_Waiting] = []
+        self._resumptions: list[Parcel] = []
         self._open: Parcel | None = None
         self._takers: asyncio.Queue[Parcel] = asyncio.Queue()
         self._finished = asyncio.Event()
@@ -56,6 +57,8 @@ class WorkQueue:
         self._sent += 1
         parcel = Parcel(subject, reason, self._sent)
         heapq.heappush(self._waiting, _Waiting(self._timer.monotonic() + max(delay, 0.0), self._sent, parcel))
+        if reason == "resume":
+            self._resumptions.append(parcel)
 
     async def take(self) -> Parcel:
         """Wait for the next parcel that the harness hands out."""
@@ -74,12 +77,27 @@ class WorkQueue:
         """Tell whether a parcel may be handed out now."""
         return bool(self._waiting) and self._waiting[0].due <= self._timer.monotonic()
 
+    def new_resumptions(self) -> tuple[Parcel, ...]:
+        """Return the resumptions of paused turns that were sent since this was last asked. They stay in the queue."""
+        new = tuple(self._resumptions)
+        self._resumptions.clear()
+        return new
+
     def next_busy_due(self) -> float | None:
         """Return when the earliest re-nudge of a busy conversation is due, None without one.
 
         A busy conversation is work of now that waits for its turn; other dated work is work of later.
         """
         return min((item.due for item in self._waiting if item.parcel.reason == "busy"), default=None)
+
+    def undone(self) -> tuple[str, ...]:
+        """Name the attempts that failed and that the agent wants to repeat later: their turns are not over."""
+        now = self._timer.monotonic()
+        return tuple(
+            f"repair nudge for {item.parcel.subject} (due in {item.due - now:g} s)"
+            for item in sorted(self._waiting)
+            if item.parcel.reason == "repair" and item.due > now
+        )
 
     async def run_next(self) -> None:
         """Hand out the earliest parcel and return when the agent has finished it."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 from seatrial_build.core.binding import Binding, read_binding
 from seatrial_build.core.references import (
     CaseReferences,
     Reference,
+    is_case,
     neighbours_of,
     path_of,
     read_references,
@@ -68,6 +71,12 @@ def test_a_case_that_cannot_be_read_refers_to_nothing(content: bytes) -> None:
     assert not found.plugins
 
 
+@pytest.mark.parametrize("content", [*UNREADABLE, b"display_name: Acme", b"turns:", b"turns: {send: hi}", b"- turns"])
+def test_what_sends_nothing_is_no_case(content: bytes) -> None:
+    assert is_case(read_yaml(CASE))
+    assert not is_case(read_yaml(content))
+
+
 @pytest.mark.parametrize("content", [content for content in UNREADABLE if b"agent" not in content])
 def test_a_binding_that_cannot_be_read_names_nothing(content: bytes) -> None:
     assert read_binding(read_yaml(content)) == Binding()
@@ -82,6 +91,28 @@ def test_a_composition_brings_its_modules_and_its_gates() -> None:
     assert binding.modules_of(("web", "unknown")) == ("bosun.plugins.web",)
     assert binding.gates_of(("web",)) == ("//tests:web", "//tests:http")
     assert binding.modules_of(()) == ()
+
+
+def test_a_plugin_of_several_modules_brings_all_of_them() -> None:
+    text = b"plugins: {memory: [agent.memory, binding.memory_setup], web: agent.web, lost: {is: no}, bare: }"
+    binding = read_binding(read_yaml(text))
+    assert binding.modules_of(("web", "memory")) == ("agent.web", "agent.memory", "binding.memory_setup")
+    assert binding.modules_of(("lost", "bare")) == ()
+
+
+@pytest.mark.parametrize("modules", [b"[]", b"[[agent.memory]]", b"[{a: b}]", b"''", b"[agent.memory, [x], '']"])
+def test_what_names_no_module_is_left_out_of_a_plugin(modules: bytes) -> None:
+    found = read_binding(read_yaml(b"plugins: {memory: %s}" % modules)).modules_of(("memory",))
+    assert found == (("agent.memory",) if modules.startswith(b"[agent") else ())
+
+
+def test_words_that_a_case_may_say_and_the_build_does_not_know_name_nothing() -> None:
+    told = b"setup:\n  - memory: {text: fixtures/a.yaml, about: team}\nlater:\n  - advance: 7d\n    snapshot: b.yaml\n"
+    assert read_references(read_yaml(told)) == CaseReferences()
+    assert read_references(read_yaml(told + CASE)) == CaseReferences(
+        tuple(dataclasses.replace(file, line=file.line + 5) for file in read_references(read_yaml(CASE)).files),
+        (Reference("agent.plugins", "memory", 8), Reference("agent.plugins", "web", 9)),
+    )
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from invented_agent import InventedBinding, echo_model
+from echo_model import echo_model
+from invented_agent import InventedBinding
 
 from seatrial.binding import BindingFile, Composition
 from seatrial.cases.attempt import Attempt, attempt_case

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
+from itertools import accumulate
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seatrial.clock import TrialClock, VirtualTimer
+from seatrial.clock import TrialClock, VirtualTimer, pass_time
 
 NOON = datetime(2030, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -33,6 +34,77 @@ def test_sleepers_wake_in_the_order_of_their_times_and_see_them(spans: list[int]
         return woken
 
     assert asyncio.run(scenario()) == sorted((span, number) for number, span in enumerate(spans))
+
+
+@settings(derandomize=True, database=None, deadline=None)
+@given(st.lists(st.lists(st.integers(1, 20), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(0, 60))
+def test_time_that_passes_wakes_each_sleeper_at_his_own_time_as_often_as_he_goes_to_sleep(
+    plans: list[list[int]], passed: int
+) -> None:
+    async def scenario() -> tuple[list[list[float]], float]:
+        timer = VirtualTimer()
+        seen: list[list[float]] = [[] for _ in plans]
+
+        async def sleeper(number: int) -> None:
+            for span in plans[number]:
+                await timer.sleep(span)
+                seen[number].append(timer.monotonic())
+
+        tasks = [asyncio.ensure_future(sleeper(number)) for number in range(len(plans))]
+        await settle()
+        await pass_time(timer, passed)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return seen, timer.monotonic()
+
+    seen, now = asyncio.run(scenario())
+    assert now == passed
+    assert seen == [[due for due in accumulate(plan) if due <= passed] for plan in plans]
+
+
+def test_a_deadline_that_comes_first_ends_what_a_later_one_would_have_ended() -> None:
+    async def scenario() -> list[str]:
+        timer = VirtualTimer()
+        ended: list[str] = []
+
+        async def deadline(name: str, span: float, work: asyncio.Future[None]) -> None:
+            await timer.sleep(span)
+            if not work.done():
+                work.cancel()
+                ended.append(name)
+
+        work: asyncio.Future[None] = asyncio.ensure_future(timer.sleep(1000))
+        tasks = [asyncio.ensure_future(deadline(name, span, work)) for name, span in (("turn", 600), ("slice", 240))]
+        await settle()
+        await pass_time(timer, 600)
+        await asyncio.gather(*tasks)
+        return ended
+
+    assert asyncio.run(scenario()) == ["slice"]
+
+
+def test_time_follows_one_sleep_and_not_one_that_was_given_up() -> None:
+    async def scenario() -> list[float]:
+        timer = VirtualTimer()
+        timer.follow_next_sleep(True)
+        given_up = asyncio.ensure_future(timer.sleep(7))
+        given_up.add_done_callback(lambda _: None)
+        await asyncio.sleep(0)
+        given_up.cancel()
+        await settle()
+        seen = [timer.monotonic()]
+        timer.follow_next_sleep(True)
+        await timer.sleep(0)
+        await timer.sleep(3)
+        seen.append(timer.monotonic())
+        another = asyncio.ensure_future(timer.sleep(3))
+        await settle()
+        seen.append(timer.monotonic())
+        another.cancel()
+        return seen
+
+    assert asyncio.run(scenario()) == [0.0, 3.0, 3.0]
 
 
 async def settle() -> None:

@@ -127,6 +127,19 @@ def with_expect(words: str) -> str:
     return GOOD.replace("status: [succeeded]", words)
 
 
+def during(words: str) -> str:
+    return GOOD.replace("    steps", f"    during: [{words}]\n    steps")
+
+
+def test_what_happens_during_a_turn_and_where_it_forks_is_read(tmp_path: Path) -> None:
+    text = GOOD + "history: [{web_message: Hi}, {reply: Hello}]\n"
+    text = text.replace("  - send", "  - fork: {at: reply 1}\n    during: {on: paused, nth: 2, advance: 2h}\n    send")
+    (turn,) = load(tmp_path, text).words.turns
+    assert isinstance(turn, TurnWords) and turn.fork is not None and turn.fork.at == 1
+    (item,) = turn.during
+    assert (item.on, item.nth, item.advance, item.send, item.stop) == ("paused", 2, 7200, None, None)
+
+
 def test_time_and_conversations_are_read_from_the_items(tmp_path: Path) -> None:
     text = (
         GOOD + "  - advance: 2h\n" + TURN.replace("  - send", "  - new_conversation: true\n    advance: 7d\n    send")
@@ -172,6 +185,27 @@ def test_one_part_may_stand_for_a_list_of_one(tmp_path: Path) -> None:
         (GOOD + "  - Hello\n", 10, "valid dictionary"),
         (GOOD.replace("  - send", "  - new_conversation: true\n    send"), 6, "leave 'new_conversation' out"),
         (GOOD + TURN.replace("  - send", "  - new_conversation: 1\n    send"), 10, "valid boolean"),
+        (during("{on: reply, send: {web_message: x}}"), 9, "'reply' is a moment of a delivery"),
+        (during("{on: answer, stop: true}"), 9, "input should be 'model_request', 'tool_request' or 'paused'"),
+        (during("{on: paused}"), 9, "does one of: send, advance: SPAN, stop: true"),
+        (during("{on: paused, stop: false}"), 9, "does one of"),
+        (during("{on: paused, stop: true, advance: 1h}"), 9, "does one of"),
+        (during("{on: paused, nth: 0, stop: true}"), 9, "greater than or equal to 1"),
+        (during("{on: paused, stpo: true}"), 9, "'stpo' is no word here; did you mean 'stop'"),
+        (during("{on: paused, advance: soon}"), 9, "'soon' is no span of time"),
+        (during("{stop: true}"), 9, "during.1.on' is missing"),
+        (during("{on: paused, send: {author: riley}}"), 9, "an input is one of: web_message: TEXT, web_stop: true"),
+        (during("{on: paused, send: {web_message: x, web_stop: true}}"), 9, "an input is one of"),
+        (GOOD.replace("web_message: Hello", "web_stop: false"), 6, "an input is one of"),
+        (GOOD + TURN.replace("  - send", "  - fork: {at: answer 1}\n    send"), 10, "'answer 1' names no reply"),
+        (GOOD + TURN.replace("  - send", "  - fork: {at: reply 0}\n    send"), 10, "'reply 0' names no reply"),
+        (GOOD + TURN.replace("  - send", "  - fork: {}\n    send"), 10, "fork.at' is missing"),
+        (GOOD.replace("  - send", "  - fork: {at: reply 1}\n    send"), 6, "nothing to branch off"),
+        (
+            GOOD + TURN.replace("  - send", "  - fork: {at: reply 1}\n    new_conversation: true\n    send"),
+            10,
+            "leave 'new_conversation' out",
+        ),
         (GOOD + "setup: [{memory: {text: T}}]\n", 10, "needs the plugin 'memory': add it"),
         (GOOD + MEMORY + "setup: [{memry: {text: T}}]\n", 11, "'memry' is no word here; did you mean 'memory'"),
         (GOOD + MEMORY + "setup: [{watch: {text: T}}]\n", 11, "'watch' is no word here"),

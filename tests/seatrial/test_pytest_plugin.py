@@ -29,7 +29,7 @@ async def test_it_repeats(run):
 def model() -> Iterator[str]:
     """The model that repeats what it hears, in a process of its own."""
     program = (
-        "import asyncio\nfrom invented_agent import echo_model\n"
+        "import asyncio\nfrom echo_model import echo_model\n"
         "async def main():\n async with echo_model() as url:\n  print(url, flush=True)\n"
         "  await asyncio.get_running_loop().create_future()\nasyncio.run(main())"
     )
@@ -192,3 +192,47 @@ def test_an_agent_whose_end_fails_is_broken_although_its_test_held(tmp_path: Pat
     code, made = run_eval(tmp_path, EVAL, binding=BINDING.replace("InventedBinding", "FailsWhenItStops"))
     assert (code, made["verdict"]) == (14, "broken")
     assert "did not stop cleanly" in made["reason"]
+
+
+DURING = """\
+from seatrial import ModelRequest, reply, web_message, web_stop
+
+async def test_during(run):
+    told = []
+
+    async def steer(progress, actions):
+        told.append(progress)
+        if progress == ModelRequest(1):
+            await actions.send(web_message("two"))
+
+    async def stop(progress, actions):
+        assert progress == ModelRequest(1)
+        await actions.send(web_stop())
+
+    earlier = reply("then")
+    first = await run(web_message("one"), history=[web_message("before"), earlier], on_progress=steer)
+    assert told == [ModelRequest(1), ModelRequest(2)]
+    assert [r.text for r in first.replies] == ["You said: one / two"]
+    second = await first.continue_(web_message("slow"), on_progress=stop)
+    assert [turn.status for turn in second.turns] == ["no_reply"]
+    third = await (await second.fork(earlier)).continue_(web_message("three"))
+    assert [said.text for said in third.transcript] == ["three", "You said: three"]
+"""
+
+
+def test_a_test_looks_on_stops_and_forks_and_its_recording_holds_the_abort(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model, DURING)
+    (kept,) = tmp_path.glob("*.recording.json")
+    exchanges = json.loads(kept.read_text())["exchanges"]
+    assert kept.name == "test_eval.test_during.recording.json"
+    assert [e["outcome"]["kind"] for e in exchanges] == ["answer", "answer", "aborted_by_client", "answer"]
+    code, made = run_eval(tmp_path, DURING)
+    assert (code, made["verdict"]) == (0, "passed"), made
+    assert [call["conversation"] for call in made["calls"]] == [1, 1, 2]
+
+
+def test_what_a_handler_asserts_is_failed(tmp_path: Path, model: str) -> None:
+    record(tmp_path, model, DURING)
+    code, made = run_eval(tmp_path, DURING.replace("assert progress == ModelRequest(1)", "assert progress is None"))
+    assert (code, made["verdict"]) == (13, "failed"), made
+    assert "assert progress is None" in made["detail"]

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
-from invented_agent import InventedBinding, echo_model
+from echo_model import echo_model
+from invented_agent import InventedBinding
 
 from seatrial import reply, web_message
 from seatrial.binding import Calendar, Composition

@@ -9,7 +9,7 @@ import pytest
 
 from seatrial.clock import VirtualTimer
 from seatrial.idle import NotIdle, until_idle
-from seatrial.work import BackgroundWork, WorkQueue
+from seatrial.work import BackgroundWork, Parcel, WorkQueue
 
 
 def world() -> tuple[WorkQueue, BackgroundWork, VirtualTimer]:
@@ -38,6 +38,10 @@ def nothing() -> tuple[str, ...]:
     return ()
 
 
+async def told_of_nothing(parcel: Parcel) -> None:
+    return None
+
+
 async def idle(
     queue: WorkQueue,
     background: BackgroundWork,
@@ -45,6 +49,7 @@ async def idle(
     *,
     errors: Callable[[], tuple[str, ...]] = nothing,
     waits: Callable[[], bool] = lambda: False,
+    paused: Callable[[Parcel], Awaitable[None]] = told_of_nothing,
     seconds: float = 60.0,
 ) -> None:
     """Run all that is due, for an agent that has nothing of its own."""
@@ -55,6 +60,7 @@ async def idle(
         agent_pending=nothing,
         agent_errors=errors,
         waits_for_upstream=waits,
+        paused=paused,
         seconds=seconds,
     )
 
@@ -104,6 +110,103 @@ def test_time_moves_to_a_busy_renudge_and_not_to_other_dated_work() -> None:
         return seen, timer.monotonic()
 
     assert asyncio.run(scenario()) == ([("busy", 15.0)], 15.0)
+
+
+def test_a_paused_turn_goes_on_after_who_looks_on_was_told_and_before_anything_else_of_later() -> None:
+    async def scenario() -> list[str]:
+        queue, background, timer = world()
+        order: list[str] = []
+
+        async def handle(subject: str, reason: str) -> None:
+            order.append(f"{reason} runs")
+            if len(order) == 1:
+                queue.send("c", "resume", 0)
+
+        async def paused(parcel: Parcel) -> None:
+            order.append(f"{parcel.reason} told")
+            queue.send("c", "message", 0)
+
+        async def body() -> None:
+            queue.send("c", "message", 0)
+            await idle(queue, background, timer, paused=paused)
+
+        await with_worker(queue, handle, body)
+        return order
+
+    assert asyncio.run(scenario()) == ["message runs", "resume told", "resume runs", "message runs"]
+
+
+def test_an_attempt_that_is_to_be_repeated_later_is_not_over_and_is_named() -> None:
+    async def scenario() -> tuple[tuple[str, ...], float]:
+        queue, background, timer = world()
+
+        async def handle(subject: str, reason: str) -> None:
+            queue.send(subject, "repair", 15)
+            queue.send(subject, "resume", 3600)
+
+        async def body() -> None:
+            queue.send("c", "message", 0)
+            with pytest.raises(NotIdle, match="although nothing is due") as caught:
+                await idle(queue, background, timer)
+            seen.append(caught.value.pending)
+
+        seen: list[tuple[str, ...]] = []
+        await with_worker(queue, handle, body)
+        return seen[0], timer.monotonic()
+
+    assert asyncio.run(scenario()) == (("repair nudge for c (due in 15 s)",), 0.0)
+
+
+def test_an_agent_that_only_waits_moves_no_time_and_its_wait_is_named() -> None:
+    async def scenario() -> tuple[tuple[str, ...], float]:
+        queue, background, timer = world()
+
+        async def checks_in(subject: str, reason: str) -> None:
+            while True:
+                await timer.sleep(15)
+
+        async def body() -> None:
+            queue.send("c", "message", 0)
+            await idle(queue, background, timer, seconds=0.05)
+
+        with pytest.raises(NotIdle) as caught:
+            await with_worker(queue, checks_in, body)
+        return caught.value.pending, timer.monotonic()
+
+    pending, elapsed = asyncio.run(scenario())
+    assert pending == (
+        "message nudge for c (running)",
+        "a wait on the trial's time, which ends when it is moved by 15 s",
+    )
+    assert elapsed == 0.0
+
+
+def test_the_wait_that_follows_an_error_moves_time_and_no_wait_of_the_next_work_does() -> None:
+    async def scenario() -> tuple[list[float], float]:
+        queue, background, timer = world()
+        seen: list[float] = []
+
+        async def handle(subject: str, reason: str) -> None:
+            lease = asyncio.ensure_future(timer.sleep(15))
+            await asyncio.sleep(0)
+            await asyncio.sleep(0)
+            if subject == "retries":
+                timer.follow_next_sleep(True)  # as the gateway does when it gives an error
+                await timer.sleep(2)
+            if subject == "gives up":
+                timer.follow_next_sleep(True)
+            seen.append(timer.monotonic())
+            lease.cancel()
+
+        async def body() -> None:
+            for subject in ("retries", "gives up", "waits"):
+                queue.send(subject, "message", 0)
+            await idle(queue, background, timer)
+
+        await with_worker(queue, handle, body)
+        return seen, timer.monotonic()
+
+    assert asyncio.run(scenario()) == ([2.0, 2.0, 2.0], 2.0)
 
 
 def test_an_agent_that_never_finishes_is_named_with_its_pending_work() -> None:

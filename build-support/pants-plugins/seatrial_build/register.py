@@ -12,10 +12,12 @@ from seatrial_build.rules import (
     prepare_case,
     prepare_gate,
     prepare_runtime,
+    reach_model,
     read_case,
     record,
     seal_process,
     summarize,
+    tailor_cases,
     verdict,
 )
 from seatrial_build.targets import cases, gates
@@ -30,10 +32,12 @@ _RULE_MODULES = (
     prepare_case,
     prepare_gate,
     prepare_runtime,
+    reach_model,
     read_case,
     record,
     seal_process,
     summarize,
+    tailor_cases,
     verdict,
 )
 

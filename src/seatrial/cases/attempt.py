@@ -7,19 +7,18 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from seatrial.binding import Binding, Calendar
+from seatrial.cases.during import During
 from seatrial.cases.expect import check_turn
 from seatrial.cases.load import Case
 from seatrial.cases.turns import AdvanceWords, TurnWords
-from seatrial.conversation import Conversation
 from seatrial.gateway.recording import Recording
 from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.upstream import Upstream
-from seatrial.inputs import web_message
 from seatrial.report.calls import call_record
 from seatrial.report.record import CallRecord, CheckRecord, RequestRecord
 from seatrial.report.text import turn_name
 from seatrial.stores.embedded import StoreUrls
-from seatrial.trial import Trial, TrialBroken, TrialSettings, open_trial
+from seatrial.trial import Trial, TrialBroken, TrialInvalid, TrialSettings, open_trial
 from seatrial.verdict import Cause, Finding
 
 DEFAULT_INSTANT = datetime(2030, 1, 15, 12, 0, tzinfo=UTC)
@@ -71,6 +70,9 @@ async def attempt_case(
             # A call that failed has a transcript all the same.
             calls.extend(call_record(call) for call in trial.calls[len(calls) :])
             findings.append(Finding(Cause.BROKEN, str(error)))
+        except TrialInvalid as error:
+            calls.extend(call_record(call) for call in trial.calls[len(calls) :])
+            findings.append(Finding(Cause.INVALID, f"turn {len(calls) + 1}: {error}"))
         findings.extend(trial.findings())
         if upstream is not None and not findings:
             made = trial.recording_made(recorded_at=recorded_at, contracts=contracts)
@@ -89,26 +91,35 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
     for kind, data in case.setup:
         await trial.insert(kind, data)
     history = [item for turn in case.history for item in turn.items]
-    earlier = await trial.load(history) if history else None
-    several = sum(isinstance(item, TurnWords) and item.new_conversation for item in case.words.turns) > 0
-    conversation: Conversation | None = None
+    current = await trial.load(history) if history else None
+    several = any(isinstance(item, TurnWords) and (item.new_conversation or item.fork) for item in case.words.turns)
     for item in case.words.turns:
         if item.advance is not None:
             trial.clock.advance(item.advance)
         if isinstance(item, AdvanceWords):
             continue
-        inputs = [web_message(send.web_message, author=send.author) for send in item.send]
-        if conversation is None and earlier is not None:
-            conversation = await trial.continue_conversation(earlier, inputs, ())
-        elif conversation is None or item.new_conversation:
-            conversation = await trial.run(inputs)
+        if item.fork is not None and current is not None:
+            current = await _fork(trial, current, item.fork.at)
+        inputs = [send.item() for send in item.send]
+        during = During(item.during) if item.during else None
+        if current is None or item.new_conversation:
+            conversation = await trial.run(inputs, on_progress=during)
         else:
-            conversation = await conversation.continue_(inputs)
-        checks = check_turn(item, conversation)
+            conversation = await trial.continue_conversation(current, inputs, (), during)
+        current = conversation.conversation_id
+        checks = (*check_turn(item, conversation), *(() if during is None else during.checks()))
         calls.append(call_record(conversation, checks))
         findings.extend(_failures(turn_name(len(calls), conversation.number if several else None), checks))
         if trial.missed:
             return
+
+
+async def _fork(trial: Trial, conversation_id: str, number: int) -> str:
+    """Branch off after the n-th reply that people have seen in the conversation; return the fork's id."""
+    replies = await trial.replies(conversation_id)
+    if number > len(replies):
+        raise TrialInvalid(f"there is no reply {number} to fork at: the conversation has {len(replies)}")
+    return (await trial.fork_conversation(conversation_id, replies[number - 1])).conversation_id
 
 
 def _failures(turn: str, checks: tuple[CheckRecord, ...]) -> list[Finding]:

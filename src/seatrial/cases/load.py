@@ -59,7 +59,7 @@ class _Loading:
     def case(self, path: Path) -> Case:
         words = validated(self._document, CaseWords, self._mistakes)
         data = self._document.data if isinstance(self._document.data, dict) else {}
-        for place, problem in misplaced(data.get("turns")):
+        for place, problem in misplaced(data.get("turns"), history=bool(data.get("history"))):
             self._mistake(("turns", *place), problem)
         snapshot, contracts = self._snapshot(data.get("snapshot"))
         composition = self._composition(named=data.get("agent") is not None)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import shlex
 import sys
 import traceback
@@ -20,13 +21,15 @@ from seatrial.cases.attempt import Attempt, attempt_case
 from seatrial.cases.contracts import Holder, contract_findings, fixture_holder, with_contracts
 from seatrial.cases.document import InvalidFile
 from seatrial.cases.load import Case, load_case
-from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
+from seatrial.gateway.recording import Recording, RecordingBroken, RecordingWithheld, load_recording, write_recording
 from seatrial.gateway.upstream import Upstream
 from seatrial.report.record import TrialRecord, write_record
 from seatrial.report.text import render
 from seatrial.seal_proof import read_seal_proof
 from seatrial.stores.embedded import stores_for
 from seatrial.verdict import Cause, Finding, Verdict, decide
+
+_CREDENTIALS = ("SEATRIAL_MODEL_KEY",)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -61,6 +64,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--record", action="store_true", help="ask the upstream for what has no recorded answer")
     parser.add_argument("--upstream-socket", type=Path, help="Unix socket of the upstream")
     parser.add_argument("--upstream-model", default="", help="the upstream's name of the model")
+    parser.add_argument("--upstream-kind", default="openai-compatible", help="what the recording calls the upstream")
     parser.add_argument("--recorded-at", default="", help="the instant to write into the recording (ISO 8601)")
     return parser
 
@@ -131,7 +135,7 @@ def _record_case(
         return None, stale
     if options.upstream_socket is None or not options.recorded_at:
         return None, (Finding(Cause.BROKEN, "--record needs --upstream-socket and --recorded-at"),)
-    upstream = Upstream(base_url="http://upstream/v1", kind="openai-compatible", socket=options.upstream_socket)
+    upstream = Upstream(base_url="http://upstream/v1", kind=options.upstream_kind, socket=options.upstream_socket)
     attempt = _attempt(
         options,
         case,
@@ -144,7 +148,12 @@ def _record_case(
     )
     if attempt.made is not None:
         options.out.mkdir(parents=True, exist_ok=True)
-        (options.out / "recording.json").write_text(dump_recording(attempt.made), encoding="utf-8")
+        # The build keeps the key to itself and searches by itself; this is for who records by hand.
+        secrets = {name: os.environ.get(name, "") for name in _CREDENTIALS}
+        try:
+            write_recording(options.out / "recording.json", attempt.made, secrets=secrets)
+        except RecordingWithheld as error:
+            return attempt, (*attempt.findings, Finding(Cause.BROKEN, str(error)))
         text = case.path.read_bytes().decode("utf-8")
         (options.out / "case.yaml").write_bytes(with_contracts(text, contracts).encode("utf-8"))
     return attempt, attempt.findings

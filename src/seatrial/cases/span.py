@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
 
 UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 """The seconds of each unit. A day has 24 hours, whatever the zone: time in a trial is elapsed time."""
@@ -28,3 +30,7 @@ def seconds_of(text: Any) -> int:
     if seconds > LONGEST:
         raise ValueError(f"{text!r} is too long: at most 3650d")
     return seconds
+
+
+Span = Annotated[int, BeforeValidator(seconds_of)]
+"""A span of time, in seconds."""

@@ -19,8 +19,8 @@ from seatrial.gateway.exchange import Aborted, Answer, Exchange, Origin, Request
 from seatrial.gateway.key import JSON, MAX_FILE_DEPTH, canonical_json, parse_json, request_key
 
 __all__ = [
-    "MAX_BYTES", "Aborted", "Answer", "Exchange", "Origin", "Recording", "RecordingBroken", "Request", "Stream",
-    "UpstreamFacts", "Usage", "dump_recording", "load_recording", "seal",
+    "MAX_BYTES", "Aborted", "Answer", "Exchange", "Origin", "Recording", "RecordingBroken", "RecordingWithheld",
+    "Request", "Stream", "UpstreamFacts", "Usage", "dump_recording", "load_recording", "seal", "write_recording",
 ]  # fmt: skip
 
 MAX_BYTES = 8 * 1024 * 1024
@@ -49,6 +49,10 @@ class RecordingBroken(Exception):
             f"Recording '{path}' is broken: {where} {why}. Restore the file from version control, or delete it and "
             "record the case again."
         )
+
+
+class RecordingWithheld(Exception):
+    """A recording that must not be written, because a credential is in it; the message names it, not its value."""
 
 
 def load_recording(path: Path, *, max_bytes: int = MAX_BYTES) -> Recording:
@@ -85,6 +89,23 @@ def load_recording(path: Path, *, max_bytes: int = MAX_BYTES) -> Recording:
 def dump_recording(recording: Recording) -> str:
     """The text of a recording's file, with all digests computed; ends in a newline. To be written as UTF-8."""
     return json.dumps(seal(recording).model_dump(mode="json"), ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def write_recording(path: Path, recording: Recording, *, secrets: Mapping[str, str]) -> None:
+    """Write a recording's file, unless it holds the value of one of `secrets` (name -> value) in some encoding.
+
+    Raises RecordingWithheld.
+    """
+    from seatrial.gateway.secret_search import SearchTooLarge, find_secrets  # a replay does not need it
+
+    content = dump_recording(recording).encode("utf-8")
+    try:
+        found = find_secrets(content, secrets)
+    except SearchTooLarge as error:
+        raise RecordingWithheld(f"the recording was not written, nobody knows what it holds: {error}") from error
+    if found:
+        raise RecordingWithheld(f"the recording was not written: it would hold {', '.join(map(str, found))}")
+    path.write_bytes(content)
 
 
 def seal(recording: Recording) -> Recording:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import Awaitable, Callable
 
 from seatrial.gateway.events import DONE, EventDecoder
 from seatrial.gateway.exchange import Aborted, Answer, Outcome, Stream
@@ -19,13 +20,27 @@ _PASSED_HEADERS = ("content-type", "retry-after", "retry-after-ms", "x-should-re
 
 
 class Relay:
-    """One request on its way. Afterwards either `outcome` is set, or `trouble` says why there is none."""
+    """One request on its way. Afterwards either `outcome` is set, or `trouble` says why there is none.
 
-    def __init__(self, upstream: Upstream, responder: Responder) -> None:
+    `complete` hears of a complete answer before the client has the end of it, and may hold it; it is the answer from
+    then on: a client that leaves while it is held was answered, as in a replay. With `whole`, the client gets nothing
+    of a stream before that.
+    """
+
+    def __init__(
+        self,
+        upstream: Upstream,
+        responder: Responder,
+        *,
+        complete: Callable[[Outcome], Awaitable[None]],
+        whole: bool = False,
+    ) -> None:
         self.outcome: Outcome | None = None
         self.trouble: str | None = None
         self._upstream = upstream
         self._responder = responder
+        self._complete = complete
+        self._at_once = not whole
         self._left = False
 
     async def run(self, method: str, path: str, body: bytes, *, role: str, receive: Receive) -> None:
@@ -52,7 +67,7 @@ class Relay:
         try:
             async with self._upstream.ask(method, path, body, role=role) as answer:
                 if answer.status == 200 and media_type(answer.headers.get("content-type", "")) == STREAM_TYPE:
-                    started = True
+                    started = self._at_once
                     await self._stream(answer)
                 else:
                     await self._whole(answer)
@@ -83,13 +98,15 @@ class Relay:
         headers = kept_headers(answer.headers)
         if not self._left:
             self.outcome = Answer(status=answer.status, headers=headers, body=value)
+            await self._complete(self.outcome)
             await self._responder.json(answer.status, headers, value)
 
     async def _stream(self, answer: UpstreamAnswer) -> None:
         headers = kept_headers(answer.headers)
         decoder = EventDecoder()
         events: list[str] = []
-        await self._responder.start_stream(answer.status, headers)
+        if self._at_once:
+            await self._responder.start_stream(answer.status, headers)
         try:
             async for chunk in answer.body:
                 if await self._events(decoder.feed(chunk), events):
@@ -98,20 +115,26 @@ class Relay:
                 await self._events(decoder.finish(), events)
         except UnicodeDecodeError:
             self._notice("the stream is not UTF-8")
-            return
-        if not events or events[-1] != DONE:
-            self._notice("the upstream cut the stream: it ended without [DONE]")
-            return
-        if decoder.foreign:
-            self._notice(f"the stream uses the event field '{decoder.foreign[0]}', which a recording cannot hold")
+        else:
+            if not events or events[-1] != DONE:
+                self._notice("the upstream cut the stream: it ended without [DONE]")
+            elif decoder.foreign:
+                self._notice(f"the stream uses the event field '{decoder.foreign[0]}', which a recording cannot hold")
         # Decided before the client is told of the end: it may hang up the moment it reads [DONE].
         if self.trouble is None and not self._left:
             self.outcome = Stream(status=answer.status, headers=headers, events=tuple(events))
-        await self._responder.event(DONE)
-        await self._responder.end_stream()
+            await self._complete(self.outcome)
+        if not self._at_once:
+            await self._responder.start_stream(answer.status, headers)
+            for event in events:
+                if event != DONE:
+                    await self._responder.event(event)
+        if events and events[-1] == DONE:
+            await self._responder.event(DONE)
+            await self._responder.end_stream()
 
     async def _events(self, new: tuple[str, ...], events: list[str]) -> bool:
-        """Pass events on, all but [DONE]; True when that has come."""
+        """Keep events and pass them on, all but [DONE]; True when that has come."""
         for event in new:
             events.append(event)
             if event == DONE:
@@ -123,7 +146,8 @@ class Relay:
             else:
                 if why := stream_error(value) or not_recordable(value):
                     self._notice(why)
-            await self._responder.event(event)
+            if self._at_once:
+                await self._responder.event(event)
         return False
 
     def _notice(self, why: str) -> None:

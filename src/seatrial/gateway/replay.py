@@ -30,7 +30,10 @@ class Shelf:
 
 
 async def replay(outcome: Outcome, receive: Receive, responder: Responder) -> None:
-    """Give a recorded outcome; a client that left when it was recorded is held until it leaves again."""
+    """Give a recorded outcome; a client that left when it was recorded is held until it leaves again.
+
+    One that does not leave is held for ever: no words of a model are known that it could be given.
+    """
     if isinstance(outcome, Answer):
         await responder.json(outcome.status, outcome.headers, outcome.body)
     elif isinstance(outcome, Stream):

@@ -9,6 +9,7 @@ The harness and the build share no code, so each has this file; a test holds tha
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import re
@@ -66,10 +67,8 @@ def find_secrets(content: bytes, secrets: Mapping[str, str]) -> tuple[SecretFoun
 def _spellings(value: str) -> tuple[bytes, ...]:
     """The value's bytes in the character sets that a text may use."""
     spelled = [value.encode(charset, "surrogatepass") for charset in ("utf-8", "utf-16-le", "utf-16-be")]
-    try:
+    with contextlib.suppress(UnicodeEncodeError):  # then it cannot stand in such a text
         spelled.append(value.encode("latin-1"))
-    except UnicodeEncodeError:
-        pass  # it cannot stand in such a text
     return tuple(dict.fromkeys(spelled))
 
 

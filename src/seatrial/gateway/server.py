@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import cast, get_args
 
-from seatrial.gateway.exchange import Exchange, Request, Role
+from seatrial.gateway.exchange import Aborted, Answer, Exchange, Outcome, Request, Role
 from seatrial.gateway.key import JSON, parse_json, request_key
 from seatrial.gateway.miss import Miss, find_miss
 from seatrial.gateway.record import RecordRefused, make_recording
@@ -20,7 +21,9 @@ from seatrial.gateway.recording import Recording
 from seatrial.gateway.relay import Relay
 from seatrial.gateway.replay import Shelf, replay
 from seatrial.gateway.seen import Entry, SeenRequest
+from seatrial.gateway.tool_calls import calls_of
 from seatrial.gateway.upstream import Upstream
+from seatrial.gateway.watcher import Nobody, NotReleased, Watcher
 from seatrial.gateway.wire import JSON_TYPE, ClientGone, Responder, TooLarge, header, media_type, read_body
 from seatrial.headers import HeaderNames
 from seatrial.serving import Receive, Scope, Send
@@ -45,6 +48,8 @@ class Gateway:
     ) -> None:
         self.miss: Miss | None = None
         self.in_flight = 0
+        self.watcher: Watcher = Nobody()
+        self._held: list[Entry] = []
         self._header_names = header_names
         self._recording = recording
         self._upstream = upstream
@@ -70,6 +75,14 @@ class Gateway:
     def served(self) -> int:
         """How many requests were served."""
         return len(self._entries)
+
+    def held(self) -> tuple[str, ...]:
+        """Name the requests that are held because their client left when they were recorded, and has not yet."""
+        return tuple(
+            f"a model request (role {entry.role}, conversation {entry.conversation}) that the recording says the agent "
+            "aborted, and that it did not abort now"
+            for entry in self._held
+        )
 
     def unused(self) -> tuple[Exchange, ...]:
         """The recorded exchanges that no request has used."""
@@ -110,6 +123,8 @@ class Gateway:
         except _Refused as refused:
             self._problems.append(refused.problem)
             await Responder(send).refuse(refused.status, "broken", refused.problem)
+        except NotReleased as error:
+            await Responder(send).refuse(400, "not_released", str(error))
         except ClientGone:
             pass  # it never asked
         finally:
@@ -183,18 +198,40 @@ class Gateway:
         return entry
 
     async def _serve(self, entry: Entry, sent: bytes, receive: Receive, responder: Responder) -> None:
-        if entry.recorded is not None:
-            await replay(entry.recorded.outcome, receive, responder)
+        await self.watcher.asked(entry.role)
+        recorded = entry.recorded.outcome if entry.recorded is not None else None
+        if recorded is None or (isinstance(recorded, Aborted) and self._upstream is not None):
+            await self._relay(entry, sent, receive, responder)
             return
+        await self._complete(entry.role, recorded)
+        self._held += [entry] if isinstance(recorded, Aborted) else []
+        try:
+            await replay(recorded, receive, responder)
+        finally:
+            self._held = [other for other in self._held if other is not entry]
+
+    async def _relay(self, entry: Entry, sent: bytes, receive: Receive, responder: Responder) -> None:
+        """Ask the upstream. What was recorded as aborted is asked too: whether it still is, only asking can tell."""
         assert self._upstream is not None
-        relay = Relay(self._upstream, responder)
+        relay = Relay(
+            self._upstream, responder, complete=partial(self._complete, entry.role),
+            whole=self.watcher.holds(entry.role),
+        )  # fmt: skip
         await relay.run(entry.request.method, entry.request.path, sent, role=entry.role, receive=receive)
-        entry.outcome = relay.outcome
+        if entry.recorded is None or not isinstance(relay.outcome, Aborted):
+            entry.recorded, entry.outcome = None, relay.outcome
         if relay.trouble is not None:
             self._problems.append(
                 f"Request {self._entries.index(entry) + 1} ({entry.role} of conversation {entry.conversation}) was not "
                 f"recorded: {relay.trouble}."
             )
+
+    async def _complete(self, role: Role, outcome: Outcome) -> None:
+        """Let whoever looks on hear of an answer before the agent has it."""
+        if isinstance(outcome, Answer) and outcome.status >= 400:
+            self.watcher.failed_request()
+        if self.watcher.holds(role) and (calls := calls_of(outcome)):
+            await self.watcher.called(role, calls)
 
     def _for_upstream(self, role: Role, value: JSON, body: bytes) -> bytes:
         """The body with the upstream's name for the model."""

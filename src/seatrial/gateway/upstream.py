@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MAX_ANSWER_BYTES = 8 * 1024 * 1024
 ROLE_HEADER = "x-seatrial-role"
+SEED_HEADER = "x-seatrial-seed"
+EMBEDDED = "embedded"  # the kind of the model server of this repository
 _CONNECT_SECONDS = 10.0
 _READABLE_ENCODINGS = ("", "identity", "gzip", "deflate")
 
@@ -41,7 +43,9 @@ class Upstream:
 
     `base_url` is that of the `openai` client, so it ends in `/v1`. With `socket` the connection goes through that Unix
     socket and the URL's host is only a name. `kind` names the sort of service, `parameters` what it was set to (a
-    seed, a context size). `timeout` is in seconds and counts from one piece of an answer to the next.
+    context size). `trial` is the trial's index: it goes along in a header, from which the embedded server, and no
+    other, takes its seed; then it is a parameter too. It is in no body, so it is in no key. `timeout` is in seconds
+    and counts from one piece of an answer to the next.
     """
 
     def __init__(
@@ -52,10 +56,12 @@ class Upstream:
         socket: Path | None = None,
         api_key: str | None = None,
         parameters: Mapping[str, JSON] | None = None,
+        trial: int = 0,
         timeout: float = 600.0,
     ) -> None:
         self.kind = kind
-        self.parameters: dict[str, JSON] = dict(parameters or {})
+        self.parameters: dict[str, JSON] = {**(parameters or {}), **({"seed": trial} if kind == EMBEDDED else {})}
+        self._trial = trial
         self._base_url = base_url.rstrip("/")
         self._socket = socket
         self._api_key = api_key
@@ -70,7 +76,10 @@ class Upstream:
         """
         import httpx  # 0.2 s: only a run that records pays for it
 
-        headers = {"content-type": "application/json", "accept-encoding": "gzip", ROLE_HEADER: role}
+        headers = {
+            "content-type": "application/json", "accept-encoding": "gzip", ROLE_HEADER: role,
+            SEED_HEADER: str(self._trial),
+        }  # fmt: skip
         if self._api_key is not None:
             headers["authorization"] = f"Bearer {self._api_key}"
         # A transport of our own also means: no proxy from the environment, which knows nothing of this machine.

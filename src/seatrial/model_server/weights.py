@@ -64,12 +64,23 @@ KNOWN = Weights(
 )
 
 
-def models_folder(environment: Mapping[str, str]) -> Path:
-    """The user's cache for weights. A relative XDG_CACHE_HOME does not count (XDG Base Directory Specification)."""
+def cache_folder(environment: Mapping[str, str]) -> Path:
+    """This project's part of the user's cache; SEATRIAL_CACHE names another folder, as it does for the launcher.
+
+    A relative path does not count (XDG Base Directory Specification).
+    """
+    own = Path(environment.get("SEATRIAL_CACHE", ""))
+    if own.is_absolute():
+        return own
     cache = Path(environment.get("XDG_CACHE_HOME", ""))
     if not cache.is_absolute():
         cache = Path(environment.get("HOME") or os.path.expanduser("~")) / ".cache"
-    return cache / "seatrial" / "models"
+    return cache / "seatrial"
+
+
+def models_folder(environment: Mapping[str, str]) -> Path:
+    """Where weights lie in the cache."""
+    return cache_folder(environment) / "models"
 
 
 def cached(folder: Path, known: Weights = KNOWN) -> Path | None:

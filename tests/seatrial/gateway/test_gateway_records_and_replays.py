@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from seatrial.gateway.recording import Aborted, Answer, Stream, Usage
+from seatrial.gateway.recording import (
+    Aborted,
+    Answer,
+    RecordingWithheld,
+    Stream,
+    Usage,
+    load_recording,
+    write_recording,
+)
+from seatrial.gateway.server import Gateway
+from seatrial.gateway.upstream import Upstream
+from seatrial.headers import HeaderNames
+from seatrial.serving import serve
 
 if TYPE_CHECKING:
-    from conftest import Recorder, Replayer, Site
+    from conftest import Recorder, Replayer, Site, TalkTo
 
 pytestmark = pytest.mark.asyncio
 
@@ -54,6 +67,41 @@ async def test_no_credential_and_no_other_header_gets_into_a_recording(
         recording = await made(gateway)
     assert site.headers[0]["authorization"] == "Bearer sk-0123456789"
     assert recording.exchanges[0].outcome.headers == {"content-type": "application/json"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "trial", "parameters"), [("embedded", 0, {"seed": 0}), ("embedded", 4, {"seed": 4}), ("service", 4, {})]
+)
+async def test_the_trials_index_goes_along_as_a_header_and_is_a_parameter_of_the_embedded_server_only(
+    site: Site, talk_to: TalkTo, names: HeaderNames, made: Any, kind: str, trial: int, parameters: dict[str, int]
+) -> None:
+    site.whole("Hello")
+    upstream = Upstream(base_url=f"{site.url}/v1", kind=kind, trial=trial)
+    gateway = Gateway(header_names=names, recording=None, upstream=upstream)
+    async with serve(gateway.app, lifespan=False) as url:
+        await talk_to(url).whole("Hi")
+        recording = await made(gateway)
+    assert site.headers[0]["x-seatrial-seed"] == str(trial)
+    assert site.asked == [{"messages": [{"role": "user", "content": "Hi"}], "model": "alias"}]
+    assert recording.exchanges[0].request.body == site.asked[0]
+    assert recording.upstream.parameters == parameters
+
+
+@pytest.mark.parametrize("pieces", [["sk-0123456789"], ["sk-01", "2345", "6789"], ["c2stMDEy", "MzQ1Njc4OQ=="]])
+async def test_a_recording_in_which_a_stream_said_a_credential_is_not_written(
+    site: Site, recording_gateway: Recorder, made: Any, tmp_path: Path, pieces: list[str]
+) -> None:
+    site.stream("The key is ", *pieces, ".")
+    async with recording_gateway(None) as (gateway, talk):
+        await talk.stream("Which key?")
+        recording = await made(gateway)
+    path = tmp_path / "recording.json"
+    with pytest.raises(RecordingWithheld, match="MODEL_KEY") as refused:
+        write_recording(path, recording, secrets={"MODEL_KEY": "sk-0123456789"})
+    assert "0123" not in str(refused.value)
+    assert not path.exists()
+    write_recording(path, recording, secrets={"MODEL_KEY": "another-key-9876"})
+    assert load_recording(path) == recording
 
 
 @pytest.mark.parametrize("line_end", [b"\n", b"\r\n", b"\r"])

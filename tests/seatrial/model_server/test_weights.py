@@ -16,6 +16,7 @@ import pytest
 
 from seatrial.model_server import __main__ as command
 from seatrial.model_server.assembly import assemble, offer
+from seatrial.model_server.preparing import EXIT_REFUSED
 from seatrial.model_server.weights import KNOWN, Weights, WeightsUnfit, Wheel, alias_of, models_folder
 
 PARTS = (b"GGUF-one,", b"two,", b"three")
@@ -140,6 +141,7 @@ def test_the_cache_is_where_the_user_keeps_caches() -> None:
     assert models_folder({"XDG_CACHE_HOME": "/c", "HOME": "/h"}) == Path("/c/seatrial/models")
     assert models_folder({"XDG_CACHE_HOME": "c", "HOME": "/h"}) == Path("/h/.cache/seatrial/models")
     assert models_folder({"HOME": "/h"}) == Path("/h/.cache/seatrial/models")
+    assert models_folder({"SEATRIAL_CACHE": "/s", "XDG_CACHE_HOME": "/c", "HOME": "/h"}) == Path("/s/models")
 
 
 def test_the_offer_says_what_how_large_from_where_under_which_licence_and_whom_to_trust() -> None:
@@ -154,7 +156,7 @@ def test_the_offer_says_what_how_large_from_where_under_which_licence_and_whom_t
 @pytest.mark.parametrize("answer", [None, False])
 def test_nothing_is_fetched_without_a_yes(tmp_path: Path, answer: bool | None) -> None:
     ask = None if answer is None else lambda: False
-    assert command.fetch(tmp_path / "models", yes=False, ask=ask) == command.EXIT_REFUSED
+    assert command.fetch(tmp_path / "models", yes=False, ask=ask) == EXIT_REFUSED
     assert not (tmp_path / "models").exists()
 
 

@@ -211,7 +211,7 @@ SEATRIAL = (
     ),
     Room(
         "seatrial.conversation",
-        (*LEAVES, "seatrial.inputs", "seatrial.history"),
+        (*LEAVES, "seatrial.inputs", "seatrial.history", "seatrial.progress"),
         "what a test sees",
         may_not=NO_TEST_RUNNER,
     ),

@@ -19,13 +19,14 @@ class Binding:
 
     ``module`` is the Python module of the binding itself, ``root`` the folder that files named by cases
     are relative to, ``default_plugins`` the composition of a case that names none, ``plugins`` the
-    module of each plugin, ``plugin_gates`` the addresses of each plugin's own gates.
+    modules of each plugin (the plugin itself, and what the binding has for it alone), ``plugin_gates``
+    the addresses of each plugin's own gates.
     """
 
     module: str = ""
     root: str = ""
     default_plugins: tuple[str, ...] = ()
-    plugins: Mapping[str, str] = field(default_factory=dict)
+    plugins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     plugin_gates: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def plugins_of(self, named: tuple[str, ...] | None) -> tuple[str, ...]:
@@ -34,7 +35,7 @@ class Binding:
 
     def modules_of(self, named: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the Python modules of that composition. Unknown names are left out."""
-        return tuple(self.plugins[name] for name in self.plugins_of(named) if self.plugins.get(name))
+        return tuple(module for name in self.plugins_of(named) for module in self.plugins.get(name, ()))
 
     def gates_of(self, named: tuple[str, ...] | None) -> tuple[str, ...]:
         """Return the addresses of the gates that this composition adds to a case's own."""
@@ -51,8 +52,12 @@ def read_binding(top: Node | None) -> Binding:
         module=text_of(top.get("binding")).partition(":")[0],
         root=text_of(top.get("root")).strip("/"),
         default_plugins=tuple(word.text for word in words_of(plugins)),
-        plugins={name: text_of(module) for name, module in entries_of(top.get("plugins"))},
-        plugin_gates={
-            name: tuple(word.text for word in words_of(gates)) for name, gates in entries_of(top.get("plugin_gates"))
-        },
+        plugins={name: _texts(modules) for name, modules in entries_of(top.get("plugins"))},
+        plugin_gates={name: _texts(gates) for name, gates in entries_of(top.get("plugin_gates"))},
     )
+
+
+def _texts(node: Node) -> tuple[str, ...]:
+    """Return the words of a list, or the one word that stands in place of a list."""
+    found = (word.text for word in words_of(node)) if isinstance(node, document.Listing) else (text_of(node),)
+    return tuple(text for text in found if text)

@@ -10,89 +10,34 @@ import contextlib
 import http.client
 import json
 import socketserver
-import ssl
 import threading
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler
 from typing import Any
-from urllib.parse import urlsplit
 
-ANSWER_SECONDS = 600
-"""How long the service may be silent before its answer counts as broken off."""
+from seatrial_build.core.model_service import ModelService
+from seatrial_build.core.spending import Account, Ledger, usage_in
 
 ROLE_HEADER = "x-seatrial-role"
 """A request may say for whom it asks; the log tells it, and the model server gives each role a cache of its own."""
 
-_PASSED_ON = ("accept", "accept-encoding", "content-type", ROLE_HEADER)
+SEED_HEADER = "x-seatrial-seed"
+"""The trial's index, by which the model server of this repository seeds its choice of words."""
+
+# No accept-encoding: what an answer cost is read on its way.
+_PASSED_ON = ("accept", "content-type", ROLE_HEADER, SEED_HEADER)
 _PASSED_BACK = ("content-encoding", "content-type", "retry-after")
+
+BUDGET_REACHED = "budget_reached"
+"""The code of the error that a request gets when the budget is reached."""
+
+
+_LAST_EVENT = b"[DONE]"
 
 
 class HungUp(Exception):
     """The process that asked does not read its answer any more."""
-
-
-class UpstreamUnusable(Exception):
-    """The service's address or name cannot be used; the message says what to set."""
-
-
-@dataclass(frozen=True)
-class ModelService:
-    """An OpenAI-compatible service. ``url`` ends in the API's version (`/v1`), ``key`` may be empty.
-
-    ``model`` is the service's own name of the model; empty, the agent's names are passed on.
-    """
-
-    url: str
-    key: str = ""
-    model: str = ""
-    certificates: str | None = None
-
-    def __post_init__(self) -> None:
-        parts = urlsplit(self.url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise UpstreamUnusable(f"'{self.url}' is no http or https URL")
-
-    def connect(self) -> http.client.HTTPConnection:
-        """Return a connection that is opened by its first request."""
-        parts = urlsplit(self.url)
-        assert parts.hostname is not None
-        if parts.scheme == "https":
-            context = ssl.create_default_context(cafile=self.certificates)
-            return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=ANSWER_SECONDS, context=context)
-        return http.client.HTTPConnection(parts.hostname, parts.port, timeout=ANSWER_SECONDS)
-
-    def path(self, asked: str) -> str:
-        """Return the service's path for a path that starts with `/v1`."""
-        below = asked[len("/v1") :] if asked.startswith("/v1/") else asked
-        return urlsplit(self.url).path.rstrip("/") + below
-
-    def body(self, asked: bytes) -> bytes:
-        """Return the body with the service's own name of the model; anything else stays as it is."""
-        if not self.model:
-            return asked
-        try:
-            data = json.loads(asked)
-        except ValueError:
-            return asked
-        if not isinstance(data, dict) or "model" not in data:
-            return asked
-        return json.dumps({**data, "model": self.model}, ensure_ascii=False).encode()
-
-
-@dataclass
-class Tally:
-    """How many requests the service answered. One writer at a time, by `count`."""
-
-    answered: int = 0
-
-    def __post_init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def count(self) -> None:
-        with self._lock:
-            self.answered += 1
 
 
 class Forwarder(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
@@ -105,11 +50,17 @@ class Forwarder(socketserver.ThreadingMixIn, socketserver.UnixStreamServer):
     block_on_close = False
 
     def __init__(
-        self, path: str, service: ModelService, *, tell: Callable[[str], None], enter_thread: Callable[[], None]
+        self,
+        path: str,
+        service: ModelService,
+        ledger: Ledger,
+        *,
+        tell: Callable[[str], None],
+        enter_thread: Callable[[], None],
     ) -> None:
         self.service = service
+        self.ledger = ledger
         self.tell = tell
-        self.tally = Tally()
         self._enter_thread = enter_thread
         self._thread = threading.Thread(target=self._serve, name="forwarder", daemon=True)
         super().__init__(path, _Handler)
@@ -149,9 +100,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing: the one line a request is told when it has ended."""
 
     def _forward(self) -> None:
-        service, started = self.server.service, time.monotonic()
+        service, ledger, started = self.server.service, self.server.ledger, time.monotonic()
         self._begun = False
         asked = self.rfile.read(int(self.headers.get("content-length") or 0))
+        admitted = ledger.admit()
+        if admitted is None:
+            self._refuse(403, f"the budget of this recording is reached: {ledger.reached}", BUDGET_REACHED)
+            return
         headers = {name: self.headers[name] for name in _PASSED_ON if self.headers[name]}
         if service.key:
             headers["authorization"] = f"Bearer {service.key}"
@@ -161,21 +116,29 @@ class _Handler(BaseHTTPRequestHandler):
             connection.request(self.command, service.path(self.path), service.body(asked), headers)
             answer = connection.getresponse()
             told = f"{answer.status}"
-            if 200 <= answer.status < 300:
-                self.server.tally.count()
-            self._pass_back(answer)
+            for said in self._pass_back(answer):
+                if 200 <= answer.status < 300:
+                    usage = usage_in(said)
+                    ledger.answered(admitted[0], usage)
+                    told = "cost unknown" if usage is None else f"{usage.input} tokens in, {usage.output} out"
         except HungUp:
             told += ", and the process hung up"
         except (OSError, http.client.HTTPException) as error:
             told = f"{told}: {type(error).__name__}: {error}"
-            self._refuse(error)
+            self._refuse(502, f"the model service cannot be used: {error}")
         finally:
             connection.close()
-            role = self.headers.get(ROLE_HEADER) or self.path
-            self.server.tell(f"model service, {role}: {told}, {time.monotonic() - started:.1f} s")
+            self._tell(*admitted, told, time.monotonic() - started)
 
-    def _pass_back(self, answer: http.client.HTTPResponse) -> None:
-        """Stream the answer on. Raises HungUp when the process does not read it to its end."""
+    def _tell(self, account: Account, number: int, told: str, seconds: float) -> None:
+        role = self.headers.get(ROLE_HEADER) or self.path
+        self.server.tell(f"{account.case}: {role}, request {number}: {told}, {seconds:.1f} s")
+
+    def _pass_back(self, answer: http.client.HTTPResponse) -> Iterator[bytes]:
+        """Stream the answer on, and give its body once, before whoever asked can know that it is whole.
+
+        Raises HungUp when the process does not read it to its end.
+        """
         self.send_response(answer.status)
         for name in _PASSED_BACK:
             value = answer.getheader(name)
@@ -184,9 +147,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("transfer-encoding", "chunked")
         self._begun = True
         self.end_headers()
+        said, whole = bytearray(), False
         # Each piece goes on as it arrives: the recording keeps where a stream was cut.
         for piece in iter(lambda: answer.read1(65536), b""):
+            said += piece
+            if not whole and _LAST_EVENT in said[-len(piece) - len(_LAST_EVENT) :]:
+                whole = True
+                yield bytes(said)
             self._send(b"%x\r\n%b\r\n" % (len(piece), piece))
+        if not whole:
+            yield bytes(said)
         # Who has read the last event of a stream may hang up before this, its formal end.
         with contextlib.suppress(HungUp):
             self._send(b"0\r\n\r\n")
@@ -197,14 +167,14 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError as error:
             raise HungUp from error
 
-    def _refuse(self, error: Exception) -> None:
-        """Answer 502 where nothing was sent yet; otherwise hang up, so that a cut answer looks cut."""
+    def _refuse(self, status: int, message: str, code: str = "") -> None:
+        """Answer with an error where nothing was sent yet; otherwise hang up, so that a cut answer looks cut."""
         self.close_connection = True
         if self._begun:
             return
-        body = json.dumps({"error": {"message": f"the model service cannot be used: {error}"}}).encode()
+        body = json.dumps({"error": {"message": message, **({"code": code} if code else {})}}).encode()
         with contextlib.suppress(OSError):
-            self.send_response(502)
+            self.send_response(status)
             self.send_header("content-type", "application/json")
             self.send_header("content-length", str(len(body)))
             self.end_headers()

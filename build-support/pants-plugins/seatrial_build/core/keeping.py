@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
-import base64
+import contextlib
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from urllib.parse import quote
 
-SHORTEST_SECRET = 6
-"""A shorter key is a placeholder such as `none`, which ordinary text contains."""
+from seatrial_build.core.secret_search import SearchTooLarge, find_secrets
 
-
-def holds_secret(contents: Iterable[bytes], secret: str) -> bool:
-    """Tell whether one of the contents holds `secret`: as it is, URL-encoded, or in base64."""
-    if len(secret) < SHORTEST_SECRET:
-        return False
-    forms = {secret.encode(), quote(secret, safe="").encode(), *_base64_forms(secret.encode())}
-    return any(form in content for content in contents for form in forms)
+_UNFINISHED = ".new"
 
 
-def _base64_forms(secret: bytes) -> Iterable[bytes]:
-    """Return what base64 makes of `secret` at each of the three places that it can stand at in a text.
+def objection(contents: Iterable[bytes], secrets: Mapping[str, str]) -> str:
+    """Return why these contents must not be written, naming credentials and no values; empty when they may be.
 
-    The letters at both ends depend on the neighbours too, and are cut off.
+    `secrets` maps the variables that hold the credentials in use to their values.
     """
-    for before in range(3):
-        coded = base64.b64encode(b"\0" * before + secret)
-        start = (before * 8 + 5) // 6
-        end = (before + len(secret)) * 8 // 6
-        yield coded[start:end]
-        yield coded[start:end].replace(b"+", b"-").replace(b"/", b"_")
+    found: dict[str, str] = {}
+    for content in contents:
+        try:
+            for each in find_secrets(content, secrets):
+                found.setdefault(each.name, str(each))
+        except SearchTooLarge as error:
+            return f"it cannot be searched for credentials: {error}"
+    return f"it would hold the value of {', '.join(found.values())}" if found else ""
 
 
 def write_together(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
-    """Write the files whose bytes differ from what is there, and return them.
+    """Write the files whose bytes differ from what is there, in the order given, and return them.
 
-    All are complete beside their places before the first one is moved there, so that whoever is
-    interrupted leaves the old ones or whole new ones.
+    Whatever interrupts it, each file is the old one or the new one, whole. All are complete beside their places before
+    the first one is moved there; only who is killed between two moves leaves the first file new and the second old. So
+    the recording is given first: it says for which contracts it was made, the old case still says others or none, and
+    that pair is *stale*, never passed. What a killed process left beside a file goes when the file is next written.
     """
     changed = {path: content for path, content in files.items() if not path.is_file() or path.read_bytes() != content}
     waiting: dict[Path, Path] = {}
     try:
         for path, content in changed.items():
-            beside = path.with_name(f".{path.name}.{os.getpid()}.new")
+            _sweep(path)
+            beside = path.with_name(f".{path.name}.{os.getpid()}{_UNFINISHED}")
             waiting[path] = beside
             with open(beside, "wb") as file:
                 file.write(content)
@@ -57,3 +54,20 @@ def write_together(files: Mapping[Path, bytes]) -> tuple[Path, ...]:
         for beside in waiting.values():
             beside.unlink(missing_ok=True)
     return tuple(changed)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes that are no more have left beside `path`."""
+    for left in path.parent.glob(f".{path.name}.*{_UNFINISHED}"):
+        number = left.name[len(path.name) + 2 : -len(_UNFINISHED)]
+        if number.isdecimal() and not _lives(int(number)):
+            left.unlink(missing_ok=True)
+
+
+def _lives(process: int) -> bool:
+    with contextlib.suppress(PermissionError):
+        try:
+            os.kill(process, 0)
+        except ProcessLookupError:
+            return False
+    return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import posixpath
 from dataclasses import dataclass
 
-from seatrial_build.core.document import Mapping, Node, Word, entries_of, words_of
+from seatrial_build.core.document import Listing, Mapping, Node, Word, entries_of, words_of
 
 FILE_KEYS = ("snapshot", "recorded_history")
 """The keys, at the top of a case, whose value is the path of a file."""
@@ -49,6 +49,11 @@ def read_references(top: Node | None) -> CaseReferences:
         return CaseReferences(files)
     plugins = tuple(Reference("agent.plugins", word.text, word.line) for word in words_of(named))
     return CaseReferences(files, plugins)
+
+
+def is_case(top: Node | None) -> bool:
+    """Tell whether a document is meant as a case: it says what is sent to the agent. Fixtures do not."""
+    return isinstance(top, Mapping) and isinstance(top.get("turns"), Listing)
 
 
 def path_of(reference: Reference, root: str) -> str | None:

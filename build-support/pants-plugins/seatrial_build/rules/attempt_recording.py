@@ -2,6 +2,8 @@
 
 The second run is the ordinary sealed one, with the new files in place of the old. Only what passes
 there may be kept, so nobody commits a recording that the next run does not accept.
+
+Or check one: run it with the model service as if it had no recording, beside the run that replays it.
 """
 
 from __future__ import annotations
@@ -9,7 +11,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from pants.engine.fs import CreateDigest, Digest, DigestContents, FileContent
+from pants.engine.fs import EMPTY_DIGEST, CreateDigest, Digest, DigestContents, FileContent, PathGlobs
 from pants.engine.process import FallibleProcessResult, Process
 from pants.engine.rules import Get, collect_rules, rule
 from pants.util.logging import LogLevel
@@ -23,6 +25,8 @@ from seatrial_build.rules.verdict import Evidence, EvidenceRequest
 RECORDING, CASE = "recording.json", "case.yaml"
 """What a recording run leaves beside its record when the case passed."""
 
+RECORD = "record.json"
+
 WITH_MODEL, REPLAYED = "with the model", "when it was replayed, sealed"
 """The two runs, as they are told."""
 
@@ -31,14 +35,27 @@ WITH_MODEL, REPLAYED = "with the model", "when it was replayed, sealed"
 class RecordingRequest:
     """Ask for a recording of a case whose gates have passed.
 
-    ``recorded_at`` is an ISO 8601 time, ``timeout`` in seconds.
+    ``kind`` and ``model`` are the service's, ``recorded_at`` is an ISO 8601 time, ``timeout`` in seconds.
     """
 
     case: CaseFieldSet
     socket: str
+    kind: str
     model: str
     recorded_at: str
     timeout: int
+
+    @property
+    def attempt(self) -> Attempt:
+        """How the run with the model differs from an ordinary one."""
+        arguments = (
+            "--record",
+            f"--upstream-socket={self.socket}",
+            f"--upstream-kind={self.kind}",
+            f"--recorded-at={self.recorded_at}",
+            *((f"--upstream-model={self.model}",) if self.model else ()),
+        )
+        return Attempt(arguments, (self.socket,), self.timeout)
 
 
 @dataclass(frozen=True)
@@ -54,7 +71,7 @@ class RecordingAttempt:
     output: str = ""
     recording: bytes | None = None
     case: bytes | None = None
-    left: Digest | None = None
+    left: Digest = EMPTY_DIGEST
 
     @property
     def exchanges(self) -> int:
@@ -64,23 +81,45 @@ class RecordingAttempt:
         return len(json.loads(self.recording).get("exchanges", ()))
 
 
+@dataclass(frozen=True)
+class CheckRequest:
+    """Ask what the model says today to all that a recorded case asks it."""
+
+    request: RecordingRequest
+
+
+@dataclass(frozen=True)
+class Check:
+    """The records of both runs; ``asked`` is the recording that today's run would have made, None when it failed.
+
+    ``left`` is all that today's run left, ``output`` what it printed.
+    """
+
+    before: bytes | None
+    after: bytes | None
+    asked: bytes | None
+    left: Digest
+    output: str
+
+
+# Before the rules that use them: the engine looks for requests in what it has read so far.
+
+
+async def _run(case: CaseFieldSet, attempt: Attempt | None, replaced: Digest | None = None) -> Evidence:
+    prepared = await Get(CaseProcess, CaseProcessRequest(case, replaced=replaced, attempt=attempt))
+    result = await Get(FallibleProcessResult, Process, prepared.process.process)
+    return await Get(Evidence, EvidenceRequest(case.address, KIND, result, "", prepared.policy, prepared.timeout))
+
+
+async def _files(left: Digest) -> dict[str, bytes]:
+    return {file.path: file.content for file in await Get(DigestContents, Digest, left)}
+
+
 @rule(desc="Record a case", level=LogLevel.DEBUG)
 async def attempt_recording(request: RecordingRequest) -> RecordingAttempt:
     case = request.case
-    attempt = Attempt(
-        (
-            "--record",
-            f"--upstream-socket={request.socket}",
-            f"--recorded-at={request.recorded_at}",
-            *((f"--upstream-model={request.model}",) if request.model else ()),
-        ),
-        (request.socket,),
-        request.timeout,
-    )
-    prepared = await Get(CaseProcess, CaseProcessRequest(case, attempt=attempt))
-    result = await Get(FallibleProcessResult, Process, prepared.process.process)
-    asked = await Get(Evidence, EvidenceRequest(case.address, KIND, result, "", prepared.policy, prepared.timeout))
-    files = {file.path: file.content for file in await Get(DigestContents, Digest, asked.left)}
+    asked = await _run(case, request.attempt)
+    files = await _files(asked.left)
     recording, words = files.get(RECORDING), files.get(CASE)
     if not asked.judgement.passed:
         return RecordingAttempt(asked.judgement, WITH_MODEL, asked.output, left=asked.left)
@@ -90,10 +129,19 @@ async def attempt_recording(request: RecordingRequest) -> RecordingAttempt:
     replaced = await Get(
         Digest, CreateDigest([FileContent(recording_of(case.path), recording), FileContent(case.path, words)])
     )
-    ordinary = await Get(CaseProcess, CaseProcessRequest(case, replaced=replaced))
-    replay = await Get(FallibleProcessResult, Process, ordinary.process.process)
-    seen = await Get(Evidence, EvidenceRequest(case.address, KIND, replay, "", ordinary.policy, ordinary.timeout))
+    seen = await _run(case, None, replaced)
     return RecordingAttempt(seen.judgement, REPLAYED, seen.output, recording, words, asked.left)
+
+
+@rule(desc="Check a recording", level=LogLevel.DEBUG)
+async def check_recording(request: CheckRequest) -> Check:
+    case = request.request.case
+    # The case alone: what has no recording is asked.
+    alone = await Get(Digest, PathGlobs([case.path]))
+    replayed = await _run(case, None)
+    asked = await _run(case, request.request.attempt, alone)
+    before, after = await _files(replayed.left), await _files(asked.left)
+    return Check(before.get(RECORD), after.get(RECORD), after.get(RECORDING), asked.left, asked.output)
 
 
 def rules():

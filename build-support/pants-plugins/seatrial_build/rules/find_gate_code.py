@@ -11,6 +11,7 @@ from pants.backend.python.dependency_inference.rules import (
     PythonImportDependenciesInferenceFieldSet,
 )
 from pants.backend.python.subsystems.setup import PythonSetup
+from pants.backend.python.target_types import PythonResolveField
 from pants.engine.addresses import Address, Addresses
 from pants.engine.fs import PathGlobs, Paths
 from pants.engine.rules import Get, MultiGet, collect_rules, rule
@@ -48,6 +49,7 @@ async def find_gate_code(
     wrapped = await Get(WrappedTarget, WrappedTargetRequest(request.address, description_of_origin="a gate"))
     target = wrapped.target
     field = target[GateSourceField]
+    resolve = target[PythonResolveField].normalized_value(python_setup)
     modules = ["pytest", *(seatrial.test_plugins if isinstance(field, UnitTestSourceField) else ())]
     imported, explicit, *tools = await MultiGet(
         Get(
@@ -55,10 +57,7 @@ async def find_gate_code(
             InferPythonImportDependencies(PythonImportDependenciesInferenceFieldSet.create(target)),
         ),
         Get(ExplicitlyProvidedDependencies, DependenciesRequest(target[Dependencies])),
-        *(
-            Get(PythonModuleOwners, PythonModuleOwnersRequest(module, resolve=python_setup.default_resolve))
-            for module in modules
-        ),
+        *(Get(PythonModuleOwners, PythonModuleOwnersRequest(module, resolve=resolve)) for module in modules),
     )
     found = {
         *imported.include,

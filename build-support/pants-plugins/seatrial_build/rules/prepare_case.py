@@ -118,14 +118,23 @@ class CaseProcess:
     timeout: int
 
 
-@rule(desc="Prepare the process of a case", level=LogLevel.DEBUG)
-async def prepare_case(
-    request: CaseProcessRequest, test_subsystem: TestSubsystem, seatrial: SeatrialSubsystem
-) -> CaseProcess:
-    case, attempt = request.case, request.attempt
-    policy = case.seal.value or seatrial.seal
-    timeout = attempt.timeout if attempt else case.timeout.value
-    assert timeout is not None
+@dataclass(frozen=True)
+class CasePartsRequest:
+    case: CaseFieldSet
+    replaced: Digest | None = None
+
+
+@dataclass(frozen=True)
+class CaseParts:
+    """What a case's process is made of: the code that it shares with other cases, and the files that are its own."""
+
+    code: Addresses
+    inputs: Digest
+
+
+@rule(desc="Collect the parts of a case's process", level=LogLevel.DEBUG)
+async def collect_case_parts(request: CasePartsRequest) -> CaseParts:
+    case = request.case
     contents, explicit = await MultiGet(
         Get(CaseContents, CaseContentsRequest, case.contents_request),
         Get(ExplicitlyProvidedDependencies, DependenciesRequest(case.dependencies)),
@@ -135,13 +144,25 @@ async def prepare_case(
     own = {case.path, recording_of(case.path)}
     data = PathGlobs([*(path for path in contents.data if path not in own), *contents.neighbours])
     present = PathGlobs([case.path, *(path for path in contents.data if path in own)])
-    runtime, shared, more, mine = await MultiGet(
-        Get(Runtime, RuntimeRequest(Addresses(sorted({*contents.composition.code, *code})))),
+    shared, more, mine = await MultiGet(
         Get(Digest, PathGlobs, data),
         Get(SourceFiles, SourceFilesRequest(t.get(SourcesField) for t in named if t.address not in code)),
         Get(Digest, PathGlobs, present),
     )
     inputs = await Get(Digest, MergeDigests([shared, more.snapshot.digest, request.replaced or mine]))
+    return CaseParts(Addresses(sorted({*contents.composition.code, *code})), inputs)
+
+
+@rule(desc="Prepare the process of a case", level=LogLevel.DEBUG)
+async def prepare_case(
+    request: CaseProcessRequest, test_subsystem: TestSubsystem, seatrial: SeatrialSubsystem
+) -> CaseProcess:
+    case, attempt = request.case, request.attempt
+    policy = case.seal.value or seatrial.seal
+    timeout = attempt.timeout if attempt else case.timeout.value
+    assert timeout is not None
+    parts = await Get(CaseParts, CasePartsRequest(case, request.replaced))
+    runtime = await Get(Runtime, RuntimeRequest(parts.code))
     force = test_subsystem.force or attempt is not None
     sealed = await Get(
         SealedProcess,
@@ -156,7 +177,7 @@ async def prepare_case(
                 *_arguments(case, seatrial.repeat),
                 *(attempt.arguments if attempt else ()),
             ),
-            inputs=inputs,
+            inputs=parts.inputs,
             description=f"{'Record' if attempt else 'Run'} {case.address}",
             policy=policy,
             timeout=timeout,

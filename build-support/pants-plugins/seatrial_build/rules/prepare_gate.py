@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from pants.backend.python.dependency_inference.module_mapper import PythonModuleOwners, PythonModuleOwnersRequest
 from pants.backend.python.subsystems.setup import PythonSetup
-from pants.backend.python.target_types import PythonSourceField
+from pants.backend.python.target_types import InterpreterConstraintsField, PythonSourceField
+from pants.backend.python.util_rules.interpreter_constraints import InterpreterConstraints
 from pants.core.goals.test import TestSubsystem
 from pants.core.util_rules.source_files import SourceFiles, SourceFilesRequest
 from pants.engine.addresses import Address, Addresses
@@ -110,8 +111,10 @@ async def collect_gate_parts(request: GatePartsRequest) -> GateParts:
     if target.has_field(TypingPackagesField):
         return await Get(GateParts, TypingPartsRequest(target))
     code = await Get(GateCode, GateCodeRequest(request.address))
+    python = target[InterpreterConstraintsField].value
+    constraints = InterpreterConstraints(python) if python else None
     runtime, source, read, tools = await MultiGet(
-        Get(Runtime, RuntimeRequest(code.addresses)),
+        Get(Runtime, RuntimeRequest(code.addresses, constraints)),
         Get(SourceFiles, SourceFilesRequest([target[GateSourceField]])),
         Get(Snapshot, PathGlobs(target[ReadsField].value or ())),
         Get(Digest, PathGlobs([places.GATE_RUNNER, places.RUNNER_SUPPORT])),

@@ -19,11 +19,30 @@ from seatrial_build.core import places
 
 
 @dataclass(frozen=True)
-class RuntimeRequest:
-    """Ask for the runtime of this code. Its direct dependencies alone are the key: whoever has the same
-    shares the runtime, so nothing that belongs to one process may be among them."""
+class CodeRequest:
+    """Ask for the source files behind these targets and all that they depend on."""
 
     code: Addresses
+
+
+@dataclass(frozen=True)
+class Code:
+    """All of a runtime that the repository itself holds. ``source_roots`` are where modules are imported from."""
+
+    sources: Digest
+    source_roots: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class RuntimeRequest:
+    """Ask for the runtime of this code. Its direct dependencies alone are the key: whoever has the same
+    shares the runtime, so nothing that belongs to one process may be among them.
+
+    ``constraints`` are given for code that runs on another Python than the project's.
+    """
+
+    code: Addresses
+    constraints: InterpreterConstraints | None = None
 
 
 @dataclass(frozen=True)
@@ -55,14 +74,22 @@ async def read_seal() -> SealScript:
     )
 
 
+@rule(desc="Collect the code that gates or cases share", level=LogLevel.DEBUG)
+async def collect_code(request: CodeRequest) -> Code:
+    transitive = await Get(TransitiveTargets, TransitiveTargetsRequest(request.code))
+    sources = await Get(PythonSourceFiles, PythonSourceFilesRequest(transitive.closure, include_files=True))
+    return Code(sources.source_files.snapshot.digest, sources.source_roots)
+
+
 @rule(desc="Prepare the runtime that gates or cases share", level=LogLevel.DEBUG)
 async def prepare_runtime(request: RuntimeRequest, seal: SealScript, python_setup: PythonSetup) -> Runtime:
-    constraints = InterpreterConstraints(python_setup.interpreter_constraints)
-    transitive = await Get(TransitiveTargets, TransitiveTargetsRequest(request.code))
-    sources, requirements, python = await MultiGet(
-        Get(PythonSourceFiles, PythonSourceFilesRequest(transitive.closure, include_files=True)),
+    of_project = InterpreterConstraints(python_setup.interpreter_constraints)
+    constraints = request.constraints or of_project
+    code, requirements, python = await MultiGet(
+        Get(Code, CodeRequest(request.code)),
         Get(Pex, RequirementsPexRequest(request.code, hardcoded_interpreter_constraints=constraints)),
-        Get(PythonExecutable, InterpreterConstraints, constraints),
+        # The seal runs on the project's Python, whatever runs behind it.
+        Get(PythonExecutable, InterpreterConstraints, of_project),
     )
     pex, digest = await MultiGet(
         Get(
@@ -75,9 +102,9 @@ async def prepare_runtime(request: RuntimeRequest, seal: SealScript, python_setu
                 interpreter_constraints=constraints,
             ),
         ),
-        Get(Digest, MergeDigests([sources.source_files.snapshot.digest, seal.digest])),
+        Get(Digest, MergeDigests([code.sources, seal.digest])),
     )
-    return Runtime(pex, digest, sources.source_roots, python.path)
+    return Runtime(pex, digest, code.source_roots, python.path)
 
 
 def rules():

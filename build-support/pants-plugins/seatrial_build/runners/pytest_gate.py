@@ -74,7 +74,7 @@ def _pytest_arguments(file: str) -> list[str]:
         "--strict-markers",
         "--rootdir=.",
         # No file of this machine or of the repository may say how a gate runs.
-        "--config-file=/dev/null",
+        *("-c", "/dev/null"),
         f"--basetemp={TEMPORARY}/pytest",
         "-p",
         "no:cacheprovider",
