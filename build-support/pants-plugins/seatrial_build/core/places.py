@@ -27,6 +27,9 @@ no sandbox; what it changes about a process is in the process itself.
 OUT = "__out__"
 """The folder, in a process's sandbox, that a process leaves its record in."""
 
+PRIVATE = ".t"
+"""The folder, in a process's sandbox, for temporary files and sockets: no other sealed process can see into it."""
+
 CACHE = ".cache/seatrial_stores"
 CACHE_NAME = "seatrial_stores"
 """The named cache of database templates. It saves time and never decides anything."""

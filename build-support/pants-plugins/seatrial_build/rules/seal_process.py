@@ -73,6 +73,7 @@ async def seal_process(request: SealedProcessRequest) -> SealedProcess:
         *("--proof", PROOF),
         *("--record-dir", places.OUT),
         *("--address", request.address.spec),
+        *("--private", places.PRIVATE),
         *(word for socket in request.keep_sockets for word in ("--keep-socket", socket)),
         "--",
     )
