@@ -33,9 +33,10 @@ def build(keep: list[str], kept_sockets: list[str], bound: list[str], private: l
     devices.build()
     for path, descriptor in through:
         _bind(descriptor, path)
+    # Who may enter is no question here: nobody else has the mount. Servers that run as another account have to.
     for path in private:
         os.makedirs(path, exist_ok=True)
-        kernel.mount("tmpfs", path, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "mode=700")
+        kernel.mount("tmpfs", path, "tmpfs", kernel.NO_SUID | kernel.NO_DEVICES, "mode=755")
     left = sockets.cover(bound, kept_sockets)
     mounts = {**{path: "private tmpfs" for path in hidden}, devices.ROOT: "private", **settings.build()}
     return {
