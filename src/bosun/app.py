@@ -20,12 +20,14 @@ from bosun.http.conversations import conversation_routes
 from bosun.http.health import health_routes
 from bosun.http.refusals import install_refusals
 from bosun.http.reporting import reporting_routes
+from bosun.log.forks import Forks
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
 from bosun.machine import SystemClock, SystemIds, SystemTimer
 from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.redis_queue import RedisStreamQueue
+from bosun.mailbox.running import StopBell
 from bosun.mailbox.titling import TitleHandover
 from bosun.mailbox.worker import Worker
 from bosun.model.client import ModelClient
@@ -38,6 +40,7 @@ from bosun.stores.postgres import create_engine, require_schema
 from bosun.stores.redis import connect
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
+from bosun.turn.thinking import Thinking
 from bosun.turn.tool_calls import ToolCalls
 
 
@@ -80,14 +83,14 @@ def create_app(options: BosunOptions) -> FastAPI:
     turns = TurnEngine(
         log=log,
         reader=reader,
-        assembler=assembler,
-        model=model,
+        thinking=Thinking(log=log, reader=reader, assembler=assembler, model=model, tools=tools, contracts=contracts),
         tools=tools,
         delivery=WebDelivery(log, steps),
+        clock=clock,
         timer=timer,
         limits=options.limits,
-        contracts=contracts,
     )
+    bell = StopBell()
 
     async def title(conversation_id: str, first_message: str) -> None:
         await write_title(model, log, conversation_id, first_message)
@@ -102,6 +105,8 @@ def create_app(options: BosunOptions) -> FastAPI:
         timer=timer,
         steps=steps,
         limits=options.limits,
+        bell=bell,
+        cross_actor=options.cross_actor,
     )
 
     @asynccontextmanager
@@ -121,7 +126,8 @@ def create_app(options: BosunOptions) -> FastAPI:
 
     app = FastAPI(title="Bosun", lifespan=lifespan, openapi_url=None)
     authenticate = token_authentication(engine)
-    intake = Intake(log=log, mailbox=mailbox, queue=queue, clock=clock, ids=ids)
+    forks = Forks(engine, clock=clock, ids=ids)
+    intake = Intake(log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=bell)
     install_refusals(app)
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, reader=reader, intake=intake))

@@ -10,9 +10,16 @@ class Limits:
     """Bounds; seconds are the timer's. Raises `ValueError` for a value that bounds nothing."""
 
     turn_timeout_seconds: float = 600.0
-    """How long one turn may think. When it passes, the turn fails with the kind `timeout`."""
+    """How long one turn may think, all its slices together. When it passes, it fails with the kind `timeout`."""
+    slice_budget_seconds: float = 240.0
+    """How long a turn may think before it makes way for other conversations and goes on in another slice."""
+    slices_per_turn: int = 100
+    """How many slices one turn may have, counted in the log. After the last it fails with the kind `timeout`."""
     tool_calls_per_turn: int = 150
     """How many calls of tools one turn may make, counted in the log. Further ones fail, and no tools are offered."""
+    automated_turns: int = 10
+    """How many turns in a row a conversation may have that no person asked for. Then one notice, and silence until a
+    person writes."""
     workers: int = 4
     """How many conversations one process works on at once."""
     attempts: int = 5

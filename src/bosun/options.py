@@ -14,6 +14,7 @@ from bosun.context.sources import SnapshotSource
 from bosun.ids import IdSource
 from bosun.limits import Limits
 from bosun.mailbox.queue import ConversationQueue
+from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
 from bosun.steps import StepSink
 from bosun.timer import Timer
@@ -31,6 +32,8 @@ class BosunOptions:
     limits: Limits = field(default_factory=Limits)
     plugins: tuple[str, ...] = ()
     """Names of `bosun.plugins`; nothing of a plugin that is not named is imported."""
+    cross_actor: CrossActor = "follow_up"
+    """What another actor's message does to a running turn."""
     calendar: CalendarPolicy = field(default_factory=CalendarPolicy)
     stale_after: timedelta = timedelta(days=7)
     """Account data older than this says how old it is."""

@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bosun.clock import CalendarPolicy
 from bosun.limits import Limits
+from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
 from bosun.options import BosunOptions
 
@@ -52,6 +53,10 @@ class Settings(BaseSettings):
     plugins: Annotated[tuple[str, ...], NoDecode] = ()
     """For example `BOSUN_PLUGINS=memory`. Without it, no plugin is composed."""
     turn_timeout_seconds: float = Field(default=Limits.turn_timeout_seconds, gt=0)
+    slice_budget_seconds: float = Field(default=Limits.slice_budget_seconds, gt=0)
+    slices_per_turn: int = Field(default=Limits.slices_per_turn, ge=1)
+    automated_turns: int = Field(default=Limits.automated_turns, ge=1)
+    cross_actor: CrossActor = "follow_up"
     tool_calls_per_turn: int = Field(default=Limits.tool_calls_per_turn, ge=1)
     workers: int = Field(default=Limits.workers, ge=1)
     attempts: int = Field(default=Limits.attempts, ge=1)
@@ -85,12 +90,16 @@ class Settings(BaseSettings):
             ),
             limits=Limits(
                 turn_timeout_seconds=self.turn_timeout_seconds,
+                slice_budget_seconds=self.slice_budget_seconds,
+                slices_per_turn=self.slices_per_turn,
+                automated_turns=self.automated_turns,
                 tool_calls_per_turn=self.tool_calls_per_turn,
                 workers=self.workers,
                 attempts=self.attempts,
                 drain_seconds=self.drain_seconds,
             ),
             plugins=self.plugins,
+            cross_actor=self.cross_actor,
             calendar=calendar,
             stale_after=timedelta(days=self.stale_after_days),
         )

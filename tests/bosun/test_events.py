@@ -94,6 +94,7 @@ def test_every_type_is_known_by_its_own_name() -> None:
         "tool_result",
         "turn_started",
         "turn_context",
+        "turn_paused",
         "turn_completed",
         "turn_failed",
         "title",

@@ -81,7 +81,7 @@ def test_progress_says_what_each_call_lacks() -> None:
     one, two, three = call("one"), call("two"), call("three")
     started = ToolExecutionStarted(turn_id="t", call_id="two", name="look", input={})
     progress = tool_progress([asks(one, two), result(one), started, asks(three), asks(text="Seen.")])
-    assert [len(answer) for answer in progress.answers] == [2, 1]
+    assert [len(answer) for answer in progress.answers] == [2, 1, 0]
     assert [(each.call.id, each.ordinal, each.started) for each in progress.calls] == [
         ("one", 1, False),
         ("two", 2, True),

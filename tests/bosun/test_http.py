@@ -3,117 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
 
 import httpx
 import pytest
 import pytest_asyncio
-from conftest import CountedIds, HandClock
+from conftest import HandClock
 from fastapi import FastAPI
 from redis.asyncio import Redis
-from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
+from web_bench import Web, begin, open_web
 
-from bosun.http.authentication import token_authentication
 from bosun.http.bodies import LARGEST_BODY, LONGEST_MESSAGE
-from bosun.http.conversations import conversation_routes
 from bosun.http.health import health_routes
-from bosun.http.refusals import install_refusals
-from bosun.http.reporting import reporting_routes
-from bosun.identity import SCOPES, Actor, create_token
 from bosun.ids import derive
-from bosun.log.reading import ConversationReader
-from bosun.log.store import ConversationLog
-from bosun.mailbox.intake import Intake
-from bosun.mailbox.mailbox import Mailbox
-from bosun.mailbox.queue import Delivery, Nudge
+from bosun.mailbox.queue import Nudge
 from bosun.stores.redis import connect
-from bosun.stores.tables import conversations
 
 pytestmark = pytest.mark.asyncio
 
 
-@dataclass
-class KeptNudges:
-    """A queue whose nudges nobody receives."""
-
-    nudges: list[Nudge] = field(default_factory=list)
-
-    async def send(self, nudge: Nudge, *, delay: float = 0.0) -> None:
-        """Keep the nudge."""
-        self.nudges.append(nudge)
-
-    async def receive(self) -> Delivery:
-        """Nobody is meant to."""
-        raise AssertionError("no worker runs here")
-
-    async def done(self, delivery: Delivery) -> None:
-        """Nobody is meant to."""
-        raise AssertionError("no worker runs here")
-
-
-@dataclass
-class Web:
-    """The routes, and what is behind them."""
-
-    client: httpx.AsyncClient
-    queue: KeptNudges
-    mailbox: Mailbox
-    engine: AsyncEngine
-    tokens: dict[str, str]
-
-    async def post(
-        self, path: str, body: object = None, *, actor: str = "morgan", content: bytes | None = None
-    ) -> httpx.Response:
-        """Send a body as an actor."""
-        headers = {"authorization": f"Bearer {self.tokens[actor]}"}
-        if content is not None:
-            return await self.client.post(path, content=content, headers=headers)
-        return await self.client.post(path, json=body, headers=headers)
-
-    async def get(self, path: str, *, actor: str = "morgan") -> httpx.Response:
-        """Read as an actor."""
-        return await self.client.get(path, headers={"authorization": f"Bearer {self.tokens[actor]}"})
-
-    async def is_untouched(self) -> bool:
-        """Return whether nothing was stored and nobody was nudged."""
-        async with self.engine.connect() as connection:
-            count = (await connection.execute(select(func.count()).select_from(conversations))).scalar_one()
-        return count == 0 and await self.mailbox.with_work() == () and self.queue.nudges == []
-
-
 @pytest_asyncio.fixture
-async def web(
-    engine: AsyncEngine,
-    redis: Redis,
-    mailbox: Mailbox,
-    log: ConversationLog,
-    reader: ConversationReader,
-    clock: HandClock,
-    ids: CountedIds,
-) -> AsyncIterator[Web]:
-    """The routes as the app composes them, with three actors: morgan, eve, and a reader without the right to write."""
-    queue = KeptNudges()
-    app = FastAPI()
-    install_refusals(app)
-    authenticate = token_authentication(engine)
-    intake = Intake(log=log, mailbox=mailbox, queue=queue, clock=clock, ids=ids)
-    app.include_router(health_routes(engine, redis))
-    app.include_router(conversation_routes(authenticate=authenticate, reader=reader, intake=intake))
-    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
-    tokens = {}
-    for name, scopes in {"morgan": SCOPES, "eve": SCOPES, "reader": ("conversations:read",)}.items():
-        actor = Actor(name, name.title(), "standard")
-        tokens[name] = await create_token(engine, actor=actor, scopes=scopes, ids=ids, clock=clock)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bosun") as client:
-        yield Web(client, queue, mailbox, engine, tokens)
-
-
-async def begin(web: Web, key: str = "k1", actor: str = "morgan") -> str:
-    """Begin a conversation and return its id."""
-    answer = await web.post("/api/conversations", {"idempotencyKey": key, "message": "Hello"}, actor=actor)
-    assert answer.status_code == 202
-    return str(answer.json()["conversationId"])
+async def web(engine: AsyncEngine, redis: Redis, clock: HandClock) -> AsyncIterator[Web]:
+    """The routes."""
+    async with open_web(engine, redis, clock) as web:
+        yield web
 
 
 async def test_a_message_is_durable_before_it_is_answered_and_then_nudged(web: Web) -> None:

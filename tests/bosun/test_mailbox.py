@@ -8,7 +8,7 @@ from datetime import timedelta
 import pytest
 from conftest import START, HandClock, KeptSteps
 
-from bosun.log.messages import InboundMessage
+from bosun.log.messages import InboundMessage, interrupts
 from bosun.mailbox.mailbox import Mailbox, first_run
 from bosun.mailbox.state import Busy, Empty, Taken
 from bosun.steps import Step
@@ -95,7 +95,7 @@ async def test_an_expired_lease_is_taken_over_and_its_holder_changes_nothing_mor
     assert [each.id for each in taken.batch] == ["1"]
     assert taken.lease.token != lost.lease.token
     assert not await mailbox.check_in(lost.lease)
-    await mailbox.release(lost.lease, failed=True)
+    await mailbox.release(lost.lease, "failed")
     await mailbox.bury(lost.lease, ["1"])
     state = await mailbox.state("web:c")
     assert (state.status, state.retries, len(state.pending), state.dead_letters) == ("running", 1, 1, ())
@@ -123,7 +123,7 @@ async def test_a_failed_attempt_counts_and_an_interrupted_one_does_not(mailbox: 
     await mailbox.append("web:c", message("1"))
     await mailbox.release((await take(mailbox)).lease)
     assert (await mailbox.state("web:c")).retries == 0
-    assert await mailbox.release((await take(mailbox)).lease, failed=True) == 1
+    assert await mailbox.release((await take(mailbox)).lease, "failed") == 1
     assert (await mailbox.state("web:c")).retries == 1
 
 
@@ -131,7 +131,7 @@ async def test_success_forgets_the_failures_before_it(mailbox: Mailbox) -> None:
     """The next batch has all its attempts."""
     await mailbox.append("web:c", message("1"))
     await mailbox.append("web:c", message("2", actor="eve"))
-    await mailbox.release((await take(mailbox)).lease, failed=True)
+    await mailbox.release((await take(mailbox)).lease, "failed")
     taken = await take(mailbox)
     await mailbox.consume(taken.lease, ["1"])
     assert await mailbox.release(taken.lease) == 1
@@ -171,3 +171,30 @@ async def test_the_conversations_with_work_are_known(mailbox: Mailbox) -> None:
     await mailbox.consume(taken.lease, ["1"])
     await mailbox.release(taken.lease)
     assert await mailbox.with_work() == ("web:d",)
+
+
+async def test_an_interrupt_goes_first_and_keeps_the_others_in_their_order(mailbox: Mailbox) -> None:
+    """Whoever sent it."""
+    for each in (message("1"), message("2", actor="eve"), message("3", actor="eve")):
+        await mailbox.append("web:c", each.model_copy(update={"interrupt": each.id == "3"}))
+    taken = await take(mailbox)
+    assert [each.id for each in taken.batch] == ["3"]
+    await mailbox.consume(taken.lease, ["3"])
+    await mailbox.release(taken.lease)
+    assert [each.id for each in (await take(mailbox)).batch] == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "interrupt", "spoken"),
+    [
+        ("!! Not that.", True, "Not that."),
+        (" !!Not that.", True, "Not that."),
+        ("!!", False, "!!"),
+        ("Hm!!", False, "Hm!!"),
+    ],
+)
+async def test_the_mark_of_an_interrupt_needs_words_behind_it(text: str, interrupt: bool, spoken: str) -> None:
+    """And is not among the words that the model reads."""
+    assert interrupts(text) is interrupt
+    said = message("1").model_copy(update={"text": text, "interrupt": interrupts(text)})
+    assert (said.spoken, said.text) == (spoken, text)

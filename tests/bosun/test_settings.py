@@ -20,6 +20,7 @@ except SettingsInvalid as error:
 model, limits = options.model, options.limits
 print((str(settings.data_dir), model.base_url, model.alias("title"), model.alias("agent")))
 print((options.calendar.zone, limits.workers, limits.turn_timeout_seconds))
+print((limits.slice_budget_seconds, limits.slices_per_turn, limits.automated_turns, options.cross_actor))
 print((options.plugins, limits.tool_calls_per_turn))
 """
 
@@ -45,12 +46,17 @@ def test_the_options_are_what_the_environment_says() -> None:
         ZONE="Europe/Vienna",
         WORKERS="2",
         DATA_DIR="/srv/bosun",
+        SLICE_BUDGET_SECONDS="30",
+        SLICES_PER_TURN="7",
+        AUTOMATED_TURNS="3",
+        CROSS_ACTOR="steer",
         TOOL_CALLS_PER_TURN="9",
         PLUGINS="memory, automations",
     )
     assert [ast.literal_eval(line) for line in done.stdout.splitlines()] == [
         ("/srv/bosun", "http://127.0.0.1:9/v1", "small", "bosun"),
         ("Europe/Vienna", 2, 600.0),
+        (30.0, 7, 3, "steer"),
         (("memory", "automations"), 9),
     ], done.stderr
 
@@ -76,7 +82,8 @@ def test_without_a_model_the_sentence_says_what_to_set() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("PORT", "high"), ("WORKERS", "0"), ("MAX_TOKENS", "-1"), ("TOOL_CALLS_PER_TURN", "0")]
+    ("name", "value"),
+    [("PORT", "high"), ("WORKERS", "0"), ("MAX_TOKENS", "-1"), ("TOOL_CALLS_PER_TURN", "0"), ("CROSS_ACTOR", "ignore")],
 )
 def test_a_value_that_cannot_be_is_named(name: str, value: str) -> None:
     """By its variable."""

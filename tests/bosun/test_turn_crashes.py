@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable
-from typing import Any
 
 import pytest
+from crashes import Crash, crash_at_commit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sqlalchemy import event
 from sqlalchemy.ext.asyncio import AsyncEngine
-from turn_bench import Crash, open_turn, types
+from turn_bench import open_turn, types
 
 from bosun.stores.postgres import create_engine
 from bosun.turn.tool_calls import INTERRUPTED
@@ -103,27 +101,3 @@ async def crash_and_resume(
         assert made == [context.call_id for _, context, _ in bench.gadgets.done]
     finally:
         await engine.dispose()
-
-
-class crash_at_commit:
-    """Within the block, the process ends at the n-th commit: before it is done, or when it is. Zero is never."""
-
-    def __init__(self, engine: AsyncEngine, number: int, after: bool) -> None:
-        self._target = engine.sync_engine
-        self._left = number
-        self._name = "commit"
-        self._after = after
-        self._listener: Callable[..., None] = self._count
-
-    def __enter__(self) -> None:
-        event.listen(self._target, self._name, self._listener)
-
-    def __exit__(self, *raised: object) -> None:
-        event.remove(self._target, self._name, self._listener)
-
-    def _count(self, connection: Any) -> None:
-        self._left -= 1
-        if self._left == 0:
-            if self._after:
-                connection.connection.dbapi_connection.commit()
-            raise Crash

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 
 import pytest
 from conftest import CountedIds, HandClock, KeptSteps
+from crashes import Crash
 from sqlalchemy.ext.asyncio import AsyncEngine
-from turn_bench import Crash, Gadgets, OneTool, open_turn, types
+from turn_bench import Gadgets, OneTool, open_turn, types
 
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
@@ -60,7 +61,7 @@ async def test_a_call_that_cannot_be_made_is_not_decided_on_and_the_model_is_tol
     await bench.ask(("lok", "{}"), ("look", '{"text": '), ("look", '{"words": "it"}'), ("look", '{"text": "it"}'))
     await bench.settle()
     assert await bench.ends() == [
-        ("failed", "Error: there is no tool 'lok'; the tools are: look, note, post, refuse, break."),
+        ("failed", "Error: there is no tool 'lok'; the tools are: look, note, post, refuse, break, wait."),
         ("failed", "Error: the arguments are not valid JSON."),
         ("failed", "Error: the arguments do not fit: words: Extra inputs are not permitted."),
         ("succeeded", "look it"),
@@ -103,9 +104,9 @@ async def test_an_absent_store_is_no_result(engine: AsyncEngine) -> None:
 async def test_calls_over_the_limit_of_a_turn_fail_and_no_tools_are_offered(engine: AsyncEngine) -> None:
     """The log counts, through all the answers of the turn."""
     bench = await open_turn(engine, most=2)
-    assert len(bench.calls.offered(await bench.settle())) == 5
+    assert len(bench.calls.offered(await bench.settle())) == 6
     await bench.ask(("look", "{}"))
-    assert len(bench.calls.offered(await bench.settle())) == 5
+    assert len(bench.calls.offered(await bench.settle())) == 6
     await bench.ask(("look", "{}"), ("look", "{}"), request=2)
     assert bench.calls.offered(await bench.settle()) == ()
     assert [status for status, _ in await bench.ends()] == ["succeeded", "succeeded", "failed"]

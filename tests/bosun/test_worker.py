@@ -12,13 +12,16 @@ from conftest import START, HandClock, KeptSteps
 
 from bosun.background import TaskGroupRunner
 from bosun.limits import Limits
+from bosun.log.events import VisibleMessage
 from bosun.log.messages import ConversationRecord, InboundMessage
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
 from bosun.mailbox.mailbox import Mailbox
-from bosun.mailbox.queue import Delivery, Nudge
+from bosun.mailbox.queue import Delivery, Nudge, NudgeReason
+from bosun.mailbox.running import StopBell
+from bosun.mailbox.steering import Ended, LeaseLost, Paused, Steering, TurnRun
 from bosun.mailbox.titling import TitleHandover
-from bosun.mailbox.worker import Worker
+from bosun.mailbox.worker import TOO_MANY_AUTOMATED, Worker
 
 pytestmark = pytest.mark.asyncio
 
@@ -69,11 +72,13 @@ class CountedTurns:
     log: ConversationLog
     batches: list[list[str]] = field(default_factory=list)
     given_up: list[list[str]] = field(default_factory=list)
+    stopped: list[list[str]] = field(default_factory=list)
     fault: Exception | None = None
     started: asyncio.Event = field(default_factory=asyncio.Event)
     endless: bool = False
+    pauses: int = 0
 
-    async def run(self, conversation_id: str, batch: Sequence[InboundMessage]) -> None:
+    async def run(self, conversation_id: str, batch: Sequence[InboundMessage], steering: Steering) -> TurnRun:
         """Count the batch and end its turn without a word."""
         self.batches.append([message.id for message in batch])
         turn = await self.log.start_turn(conversation_id, batch)
@@ -82,12 +87,23 @@ class CountedTurns:
             raise self.fault
         if self.endless:
             await asyncio.Event().wait()
+        if self.pauses:
+            self.pauses -= 1
+            return Paused()
         await self.log.commit_no_reply(turn)
+        return Ended(turn.message_ids)
 
-    async def give_up(self, conversation_id: str, batch: Sequence[InboundMessage]) -> None:
+    async def stop(self, conversation_id: str, messages: Sequence[InboundMessage]) -> None:
+        """Count the messages and stop their turn."""
+        self.stopped.append([message.id for message in messages])
+        await self.log.commit_stop(conversation_id, messages, "Stopped.")
+
+    async def give_up(self, conversation_id: str, batch: Sequence[InboundMessage]) -> Sequence[str]:
         """Count the batch and fail its turn."""
         self.given_up.append([message.id for message in batch])
-        await self.log.commit_failure(await self.log.start_turn(conversation_id, batch), "unknown", "No.")
+        turn = await self.log.start_turn(conversation_id, batch)
+        await self.log.commit_failure(turn, "unknown", "No.")
+        return turn.message_ids
 
 
 @dataclass
@@ -99,14 +115,21 @@ class Bench:
     mailbox: Mailbox
     titled: list[tuple[str, str]]
 
-    async def append(self, key: str, actor: str = "morgan") -> None:
+    async def append(self, key: str, actor: str = "morgan", *, automated: bool = False) -> None:
         """Put a message into the mailbox, as a route does."""
-        said = InboundMessage(id=key, actor_id=actor, author=actor.title(), text=f"text {key}", received_at=START)
+        said = InboundMessage(
+            id=key,
+            actor_id=actor,
+            author=actor.title(),
+            text=f"text {key}",
+            received_at=START,
+            automated=automated,
+        )
         await self.mailbox.append("web:c", said)
 
-    async def nudge(self) -> None:
+    async def nudge(self, reason: NudgeReason = "message") -> None:
         """Let the worker look at the conversation, to its end."""
-        await self.queue.deliver(Nudge("web:c", "message"))
+        await self.queue.deliver(Nudge("web:c", reason))
 
 
 @dataclass
@@ -138,7 +161,8 @@ class Room:
                 turns=bench.turns,
                 timer=StillTimer(),
                 steps=self.steps,
-                limits=Limits(workers=1, drain_seconds=drain_seconds),
+                limits=Limits(workers=1, drain_seconds=drain_seconds, automated_turns=2),
+                bell=StopBell(),
             )
             async with asyncio.TaskGroup() as group:
                 await worker.start(group)
@@ -266,3 +290,93 @@ async def test_loaded_history_is_not_titled(room: Room) -> None:
         await bench.append("1")
         await bench.nudge()
     assert bench.titled == []
+
+
+async def test_a_paused_turn_is_resumed_by_its_own_nudge(room: Room) -> None:
+    """A nudge for a message wakes nothing, and neither does one that comes twice after the end."""
+    async with room.bench() as bench:
+        bench.turns.pauses = 1
+        await bench.append("1")
+        await bench.nudge()
+        assert bench.queue.sent == [(Nudge("web:c", "resume"), 0.0)]
+        assert (await room.mailbox.state("web:c")).status == "paused"
+        await bench.append("2", actor="eve")
+        await bench.nudge()
+        assert bench.turns.batches == [["1"]]
+        await bench.nudge("resume")
+        await bench.nudge("resume")
+        await bench.nudge("resume")
+        assert bench.turns.batches == [["1"], ["1"], ["2"]]
+        assert (await room.mailbox.state("web:c")).status == "idle"
+
+
+async def test_a_resumption_whose_nudge_was_lost_is_sent_by_the_next_start(room: Room) -> None:
+    """The mailbox knows that the turn is paused."""
+    async with room.bench() as bench:
+        bench.turns.pauses = 1
+        await bench.append("1")
+        await bench.nudge()
+    async with room.bench() as bench:
+        assert bench.queue.sent == [(Nudge("web:c", "resume"), 0.0)]
+
+
+async def test_a_stop_that_nobody_carried_out_is_carried_out_before_later_work(room: Room, clock: HandClock) -> None:
+    """The message that came after it is answered."""
+    async with room.bench() as bench:
+        await bench.append("1")
+        await room.mailbox.take("web:c")
+        await room.mailbox.stop("web:c")
+        await bench.append("2")
+        clock.advance(90)
+        await bench.nudge()
+        assert (bench.turns.stopped, bench.turns.batches) == ([["1"]], [])
+        assert bench.queue.sent == [(Nudge("web:c", "message"), 0.0)]
+        await bench.nudge()
+        assert (bench.turns.stopped, bench.turns.batches) == ([["1"]], [["2"]])
+    assert await room.reader.handled("web:c", ["1", "2"]) == {"1", "2"}
+
+
+async def test_a_stop_that_came_too_late_for_an_answer_is_over_with_it(room: Room, clock: HandClock) -> None:
+    """The log has the message already: nothing is stopped, and nothing stays behind."""
+    async with room.bench() as bench:
+        await bench.append("1")
+        said = (await room.mailbox.state("web:c")).pending[0]
+        await room.mailbox.take("web:c")
+        await room.log.commit_no_reply(await room.log.start_turn("web:c", [said]))
+        await room.mailbox.stop("web:c")
+        clock.advance(90)
+        await bench.nudge()
+        assert bench.turns.stopped == []
+        state = await room.mailbox.state("web:c")
+        assert (state.status, state.stopping, state.pending) == ("idle", False, ())
+
+
+async def test_a_worker_that_lost_its_lease_says_so_and_leaves_the_work_to_its_new_holder(
+    room: Room, caplog: pytest.LogCaptureFixture
+) -> None:
+    """No failed attempt, and no nudge."""
+    async with room.bench() as bench:
+        bench.turns.fault = LeaseLost("web:c")
+        await bench.append("1")
+        await bench.nudge()
+        assert bench.queue.sent == []
+        assert (await room.mailbox.state("web:c")).retries == 0
+    assert "the lease of web:c was lost; its new holder goes on" in caplog.messages
+
+
+async def test_too_many_automated_turns_in_a_row_get_one_notice_and_then_silence(room: Room) -> None:
+    """Until a person writes. Two are the option here."""
+    async with room.bench() as bench:
+        for key in ("1", "2", "3", "4"):
+            await bench.append(key, automated=True)
+            await bench.nudge()
+        assert bench.turns.batches == [["1"], ["2"]]
+        rows = [event.payload for event in await room.reader.events("web:c")]
+        notices = [row for row in rows if isinstance(row, VisibleMessage) and row.kind == "notice"]
+        assert [notice.text for notice in notices] == [TOO_MANY_AUTOMATED]
+        assert await room.reader.handled("web:c", ["3", "4"]) == {"3", "4"}
+        await bench.append("5")
+        await bench.nudge()
+        await bench.append("6", automated=True)
+        await bench.nudge()
+        assert bench.turns.batches == [["1"], ["2"], ["5"], ["6"]]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field
 
 from conftest import START, CountedIds, HandClock, KeptSteps
+from crashes import Crash
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -16,10 +18,6 @@ from bosun.model.guardian import Guardian
 from bosun.recall import FactBlock, RecallQuery
 from bosun.tools import AnyTool, Effect, Example, Tool, ToolContext, ToolFailed, Touches
 from bosun.turn.tool_calls import ToolCalls
-
-
-class Crash(BaseException):
-    """The process ends here."""
 
 
 class Words(BaseModel):
@@ -36,18 +34,21 @@ class Gadgets:
 
     name: str = "gadgets"
     done: list[tuple[str, ToolContext, str]] = field(default_factory=list)
+    begun: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the tool that waits has been called."""
     crash_within: set[int] = field(default_factory=set)
     """The numbers of the calls, from 1, within which the process ends."""
 
     @property
     def tools(self) -> tuple[AnyTool, ...]:
-        """One of each kind."""
+        """One of each kind, and one that never ends."""
         return (
             self.tool("look", "read"),
             self.tool("note", "write", "own_memory"),
             self.tool("post", "external"),
             self.tool("refuse", "read", fault=ToolFailed("there is nothing of that name.")),
             self.tool("break", "read", fault=KeyError("a fault")),
+            self.tool("wait", "read"),
         )
 
     async def recall(self, query: RecallQuery) -> FactBlock | None:
@@ -68,6 +69,9 @@ class Gadgets:
                 raise Crash
             if fault is not None:
                 raise fault
+            if name == "wait":
+                self.begun.set()
+                await asyncio.Event().wait()
             return f"{name} {arguments.text}\0"
 
         return Tool(

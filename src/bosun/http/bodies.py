@@ -48,14 +48,30 @@ class NewMessage(BaseModel):
     message: Annotated[Text, Field(max_length=LONGEST_MESSAGE)]
 
 
-async def read_body(request: Request, model: type[Body]) -> Body:
-    """Read and check the body.
+class NewFork(BaseModel):
+    """A fork of a conversation up to one of Bosun's messages. The same key means the same fork."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    idempotencyKey: Annotated[Text, Field(max_length=LONGEST_KEY)]
+    messageId: Annotated[Text, Field(max_length=LONGEST_KEY)]
+
+
+class Nothing(BaseModel):
+    """What a route is told that needs to be told nothing."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+async def read_body(request: Request, model: type[Body], *, empty: bool = False) -> Body:
+    """Read and check the body; where it may be empty, that is an object without fields.
 
     Raises `Refusal`: 413 above the limit, 400 for what is no JSON object, 422 for wrong fields.
     """
     try:
+        text = await _limited(request)
         content = json.loads(
-            await _limited(request), parse_constant=_no_constant, object_pairs_hook=_without_duplicates
+            text or "{}" if empty else text, parse_constant=_no_constant, object_pairs_hook=_without_duplicates
         )
     except (ValueError, RecursionError) as error:
         problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is not valid JSON: {error}"

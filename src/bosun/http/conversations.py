@@ -1,15 +1,18 @@
-"""The way in on the web: begin a conversation, or say something in one. The answer comes after the durable append."""
+"""The way in on the web: begin a conversation, say something in one, stop it, fork it.
+
+The answer comes when what was said is durable.
+"""
 
 from __future__ import annotations
 
 from typing import Literal
 
-from fastapi import APIRouter, Request
+from fastapi import APIRouter, Request, Response
 from pydantic import BaseModel
 
 from bosun.http.authentication import Authenticate
-from bosun.http.bodies import NewMessage, read_body
-from bosun.http.refusals import not_found
+from bosun.http.bodies import NewFork, NewMessage, Nothing, read_body
+from bosun.http.refusals import invalid_fields, not_found
 from bosun.identity import Actor
 from bosun.log.reading import ConversationReader
 from bosun.mailbox.intake import Intake, Receipt
@@ -25,8 +28,22 @@ class Accepted(BaseModel):
     status: Literal["accepted", "duplicate"]
 
 
+class Stopping(BaseModel):
+    """The answer to a stop: it is being carried out, or there was nothing to stop."""
+
+    conversationId: str
+    status: Literal["stopping", "idle"]
+
+
+class Forked(BaseModel):
+    """The answer to a fork: it is there now, or was before."""
+
+    conversationId: str
+    status: Literal["created", "duplicate"]
+
+
 def conversation_routes(*, authenticate: Authenticate, reader: ConversationReader, intake: Intake) -> APIRouter:
-    """Return the routes that take messages."""
+    """Return the routes that write."""
     router = APIRouter(prefix="/api/conversations")
 
     @router.post("", status_code=202)
@@ -41,6 +58,26 @@ def conversation_routes(*, authenticate: Authenticate, reader: ConversationReade
         await visible(reader, actor, conversation_id)
         body = await read_body(request, NewMessage)
         return _accepted(await intake.say(actor, conversation_id, body.idempotencyKey, body.message))
+
+    @router.post("/{conversation_id}/stop", status_code=202)
+    async def stop(request: Request, conversation_id: str) -> Stopping:
+        actor = await authenticate(request, WRITE)
+        await visible(reader, actor, conversation_id)
+        await read_body(request, Nothing, empty=True)
+        found = await intake.stop(conversation_id)
+        return Stopping(conversationId=conversation_id, status="stopping" if found else "idle")
+
+    @router.post("/{conversation_id}/forks", status_code=202)
+    async def fork(request: Request, response: Response, conversation_id: str) -> Forked:
+        actor = await authenticate(request, WRITE)
+        await visible(reader, actor, conversation_id)
+        body = await read_body(request, NewFork)
+        made = await intake.fork(actor, conversation_id, body.idempotencyKey, body.messageId)
+        if made is None:
+            raise invalid_fields([("messageId", "is no message of Bosun's in this conversation")])
+        if not made.new:
+            response.status_code = 200
+        return Forked(conversationId=made.conversation_id, status="created" if made.new else "duplicate")
 
     return router
 

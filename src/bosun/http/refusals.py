@@ -1,6 +1,6 @@
 """How a request is refused: one shape for every refusal, with the field named where there is one.
 
-`{"error": {"code": …, "message": …, "fields": [{"field": …, "problem": …}]}}`
+`{"error": {"code": …, "message": …, "fields": [{"field": …, "problem": …}]}}`, and `store` where a store is in trouble.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 
-from bosun.stores.faults import STORE_AWAY
+from bosun.stores.faults import SAYS, STORE_AWAY, Store, store_of, trouble_of
 
 RETRY_AFTER_SECONDS = "5"
+NAMES: Mapping[Store | None, str] = {"postgres": "PostgreSQL", "redis": "Redis", None: "A store"}
 
 
 class Refusal(Exception):
@@ -68,8 +69,10 @@ def install_refusals(app: FastAPI) -> None:
 
     async def away(request: Request, error: Exception) -> JSONResponse:
         logging.getLogger("bosun.http").warning("%s: a store is away: %s", request.url.path, type(error).__name__)
-        message = "A store is not reachable. Nothing is known to be lost: send the same request again."
-        return _response(Refusal(503, "store_away", message, headers={"Retry-After": RETRY_AFTER_SECONDS}))
+        store, trouble = store_of(error), trouble_of(error)
+        message = f"{NAMES[store]} is {SAYS[trouble]}. Nothing is known to be lost: send the same request again."
+        headers = {"Retry-After": RETRY_AFTER_SECONDS}
+        return _response(Refusal(503, f"store_{trouble}", message, headers=headers), store=store)
 
     app.add_exception_handler(Refusal, refused)
     app.add_exception_handler(RequestValidationError, invalid)
@@ -89,8 +92,10 @@ def not_found() -> Refusal:
     return Refusal(404, "not_found", "There is no such conversation.")
 
 
-def _response(refusal: Refusal) -> JSONResponse:
+def _response(refusal: Refusal, store: Store | None = None) -> JSONResponse:
     error: dict[str, Any] = {"code": refusal.code, "message": refusal.message}
+    if store is not None:
+        error["store"] = store
     if refusal.fields:
         error["fields"] = [{"field": field, "problem": problem} for field, problem in refusal.fields]
     safe = JSONResponse({"error": _storable(error)}, status_code=refusal.status, headers=refusal.headers)

@@ -63,7 +63,7 @@ def reporting_routes(*, authenticate: Authenticate, reader: ConversationReader, 
             }
         return {
             "conversationId": conversation_id,
-            "status": state.status,
+            "status": "stopping" if state.stopping else state.status,
             "pending": [_waiting(message) for message in state.pending],
             "retries": state.retries,
             "lease": lease,

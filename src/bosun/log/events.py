@@ -82,11 +82,14 @@ class VisibleMessage(Payload):
 
 
 class MessageHandled(Payload):
-    """A turn has ended that took this message in. Whoever sees this row never answers the message again."""
+    """A turn has ended that took this message in, or it was discarded and no turn ever will (None).
+
+    Whoever sees this row never answers the message again.
+    """
 
     type: ClassVar[str] = "message_handled"
     message_id: str
-    turn_id: str
+    turn_id: str | None
 
 
 class UserMessage(Payload):
@@ -168,6 +171,18 @@ class TurnContext(Payload):
     contracts: dict[str, int]
 
 
+class TurnPaused(Payload):
+    """The n-th slice of the turn ended before the turn was finished; the usage is this slice's, by role.
+
+    Only running turns have it.
+    """
+
+    type: ClassVar[str] = "turn_paused"
+    turn_id: str
+    slice: int
+    usage: dict[str, TokenUsage]
+
+
 class TurnCompleted(Payload):
     """The turn ended well; its usage is by role."""
 
@@ -214,6 +229,7 @@ KNOWN: Final[Mapping[str, type[Payload]]] = {
         ToolResult,
         TurnStarted,
         TurnContext,
+        TurnPaused,
         TurnCompleted,
         TurnFailed,
         Title,

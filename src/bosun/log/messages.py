@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+INTERRUPT_MARK: Final = "!!"
 
 
 class InboundMessage(BaseModel):
@@ -23,6 +25,21 @@ class InboundMessage(BaseModel):
     source: str = "web"
     text: str
     received_at: AwareDatetime
+    interrupt: bool = False
+    """It goes before what waits, and joins a running turn whoever began that."""
+    automated: bool = False
+    """No person wrote it: an automation or an event did."""
+
+    @property
+    def spoken(self) -> str:
+        """The text as the model reads it: without the mark of an interrupt, which is for Bosun."""
+        return self.text.lstrip().removeprefix(INTERRUPT_MARK).strip() if self.interrupt else self.text
+
+
+def interrupts(text: str) -> bool:
+    """Tell whether a text asks to be heard at once: it begins with the mark, and has words behind it."""
+    said = text.lstrip()
+    return said.startswith(INTERRUPT_MARK) and bool(said.removeprefix(INTERRUPT_MARK).strip())
 
 
 class ConversationRecord(BaseModel):
@@ -53,8 +70,12 @@ class Turn(BaseModel):
     conversation_id: str
     ordinal: int
     actor_id: str
+    author: str
+    """The actor's display name."""
     source: str
     message_ids: tuple[str, ...]
+    """What it has taken in so far, in order."""
+    started_at: AwareDatetime
 
 
 class ProposedCall(BaseModel):

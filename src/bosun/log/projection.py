@@ -18,6 +18,7 @@ from bosun.log.events import (
     ToolResult,
     TurnCompleted,
     TurnFailed,
+    TurnPaused,
     TurnStarted,
     VisibleMessage,
 )
@@ -64,6 +65,8 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
             calls[payload.call_id]["input"] = payload.input
         elif isinstance(payload, ToolResult):
             calls[payload.call_id].update(status=payload.status, output=payload.output)
+        elif isinstance(payload, TurnPaused):
+            turns[payload.turn_id]["pauses"] += 1
         elif isinstance(payload, TurnCompleted):
             turns[payload.turn_id].update(_ending(payload.status, None, payload.usage, event.created_at))
         elif isinstance(payload, TurnFailed):
@@ -107,6 +110,7 @@ def _turn(payload: TurnStarted, started_at: datetime) -> dict[str, Any]:
         "error": None,
         "toolCalls": [],
         "guardianReviews": [],
+        "pauses": 0,
         "startedAt": instant(started_at),
         "endedAt": None,
         "usage": {},

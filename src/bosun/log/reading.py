@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Row, Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bosun.log.events import Event, TurnStarted, UserMessage, VisibleMessage, decode
+from bosun.log.events import Event, TurnPaused, TurnStarted, UserMessage, VisibleMessage, decode
 from bosun.log.history import HISTORY_TYPES, history_of
 from bosun.log.messages import ConversationSummary, HistoryMessage, Turn
 from bosun.log.tool_progress import PROGRESS_TYPES, ToolProgress, tool_progress
@@ -69,8 +70,26 @@ class ConversationReader:
         async with self._engine.connect() as connection:
             return await progress_of(connection, turn)
 
+    async def open_turn(self, conversation_id: str) -> Turn | None:
+        """Return the turn that has not ended, if there is one."""
+        async with self._engine.connect() as connection:
+            turn, is_open = await latest_turn(connection, conversation_id)
+        return turn if is_open else None
+
+    async def pauses(self, turn: Turn) -> tuple[TurnPaused, ...]:
+        """Return the turn's slices that ended before it was finished."""
+        query = (
+            _events(turn.conversation_id)
+            .where(rows.c.type == TurnPaused.type, rows.c.payload["turn_id"].astext == turn.id)
+            .order_by(rows.c.seq)
+        )
+        async with self._engine.connect() as connection:
+            found = (await connection.execute(query)).all()
+        payloads = [_event(row).payload for row in found]
+        return tuple(payload for payload in payloads if isinstance(payload, TurnPaused))
+
     async def handled(self, conversation_id: str, message_ids: Sequence[str]) -> frozenset[str]:
-        """Return those of the messages that an ended turn has taken in."""
+        """Return those of the messages that an ended turn has taken in, or that were discarded."""
         keys = {f"message_handled:{message_id}": message_id for message_id in message_ids}
         async with self._engine.connect() as connection:
             found = await existing_keys(connection, conversation_id, tuple(keys))
@@ -96,27 +115,35 @@ async def latest_turn(connection: AsyncConnection, conversation_id: str) -> tupl
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         return None, False
-    started = _event(row).payload
+    event = _event(row)
+    started = event.payload
     assert isinstance(started, TurnStarted)
-    joined = (
-        select(rows.c.payload["message_id"].astext)
-        .where(
-            rows.c.conversation_id == conversation_id,
-            rows.c.type == UserMessage.type,
-            rows.c.payload["turn_id"].astext == started.turn_id,
-        )
+    query = (
+        _events(conversation_id)
+        .where(rows.c.type == UserMessage.type, rows.c.payload["turn_id"].astext == started.turn_id)
         .order_by(rows.c.seq)
     )
+    payloads = [_event(each).payload for each in (await connection.execute(query)).all()]
+    said = [payload for payload in payloads if isinstance(payload, UserMessage)]
     turn = Turn(
         id=started.turn_id,
         conversation_id=conversation_id,
         ordinal=started.ordinal,
         actor_id=started.actor_id,
+        author=next((each.author for each in said if each.author_id == started.actor_id), started.actor_id),
         source=started.source,
-        message_ids=tuple((await connection.execute(joined)).scalars()),
+        message_ids=tuple(each.message_id for each in said),
+        started_at=event.created_at,
     )
     ended = await existing_keys(connection, conversation_id, [f"turn_ended:{turn.id}"])
     return turn, not ended
+
+
+async def events_until(connection: AsyncConnection, conversation_id: str, seq: int) -> tuple[tuple[str, Event], ...]:
+    """Return the rows up to a sequence number, each with its idempotency key, in the log's order."""
+    query = _events(conversation_id).where(rows.c.seq <= seq).order_by(rows.c.seq)
+    found = (await connection.execute(query.add_columns(rows.c.idempotency_key))).all()
+    return tuple((str(row[-1]), _event(row)) for row in found)
 
 
 async def progress_of(connection: AsyncConnection, turn: Turn) -> ToolProgress:
@@ -147,6 +174,6 @@ def _events(conversation_id: str) -> Select[tuple[str, int, str, int, object, ob
     return select(*columns).where(rows.c.conversation_id == conversation_id)
 
 
-def _event(row: Row[tuple[str, int, str, int, object, object]]) -> Event:
+def _event(row: Row[Any]) -> Event:
     payload = decode(row.conversation_id, row.seq, row.type, row.schema_version, row.payload)
     return Event(conversation_id=row.conversation_id, seq=row.seq, created_at=row.created_at, payload=payload)

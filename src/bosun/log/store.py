@@ -7,6 +7,7 @@ twice. Times are the app's clock's; order is `seq`.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 
 from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import insert
@@ -20,7 +21,6 @@ from bosun.log.events import (
     CallEnd,
     DecidedBy,
     GuardianActionReviewed,
-    MessageHandled,
     Payload,
     ReviewDecision,
     Risk,
@@ -31,27 +31,36 @@ from bosun.log.events import (
     TurnCompleted,
     TurnContext,
     TurnFailed,
+    TurnPaused,
     TurnStarted,
-    UserMessage,
     VisibleKind,
     VisibleMessage,
 )
 from bosun.log.messages import ConversationRecord, InboundMessage, ProposedCall, ToolCall, Turn
 from bosun.log.reading import latest_turn, progress_of
+from bosun.log.rows import by_bosun, handled, heard, missing, shown
 from bosun.log.writing import NewEvent, hold
 from bosun.stores.tables import conversations
 from bosun.tool_arguments import JSON
 from bosun.tools import Effect
 
-NAME = "Bosun"
-"""The author that people see on Bosun's own messages."""
-
 Usage = Mapping[str, TokenUsage]
 """Tokens by the role that asked."""
 
 
+class MessagesHandled(Exception):
+    """There is no open turn, and an ended one has taken in all of the messages."""
+
+
+class TurnTakenOver(Exception):
+    """The turn has taken messages in that this attempt has not seen: another attempt goes on with it."""
+
+
 class ConversationLog:
-    """Writes conversations. Raises `ConversationUnknown` for a conversation that was never opened."""
+    """Writes conversations. Raises `ConversationUnknown` for a conversation that was never opened.
+
+    What ends a turn raises `TurnTakenOver` when it would end one of which it has not seen everything.
+    """
 
     def __init__(self, engine: AsyncEngine, *, clock: Clock, ids: IdSource) -> None:
         self._engine = engine
@@ -71,29 +80,26 @@ class ConversationLog:
 
     async def accept_message(self, conversation_id: str, message: InboundMessage) -> bool:
         """Make a person's message visible. Return False when it already was."""
-        visible = VisibleMessage(
-            message_id=message.id,
-            role="user",
-            kind="message",
-            author_id=message.actor_id,
-            author=message.author,
-            source=message.source,
-            text=message.text,
-            turn_id=None,
-        )
-        return await self._append_once(conversation_id, f"message:{message.id}", visible)
+        row = shown(message)
+        return await self._append_once(conversation_id, row.key, row.payload)
 
     async def start_turn(self, conversation_id: str, messages: Sequence[InboundMessage]) -> Turn:
-        """Start a turn for messages of one actor and source, or take up the turn that a crash left open.
+        """Start a turn for messages of one actor and source, or take up the turn that was left open.
 
-        The messages enter the model's stream here; those that came since the crash join the turn.
+        The messages enter the model's stream here; those that came since join the turn. Raises `MessagesHandled` when
+        there is nothing to start a turn for: another attempt was faster.
         """
+        now = self._clock.now()
         async with self._engine.begin() as connection:
-            held = await hold(connection, conversation_id, self._clock.now())
+            held = await hold(connection, conversation_id, now)
             turn, is_open = await latest_turn(connection, conversation_id)
+            done = await held.existing([handled(message.id, None).key for message in messages])
+            fresh = [message for message in messages if handled(message.id, None).key not in done]
             events: list[NewEvent] = []
             if turn is None or not is_open:
-                turn = self._next_turn(conversation_id, turn, messages)
+                if not fresh:
+                    raise MessagesHandled(conversation_id)
+                turn = self._next_turn(conversation_id, turn, fresh, now)
                 started = TurnStarted(
                     turn_id=turn.id,
                     ordinal=turn.ordinal,
@@ -102,21 +108,70 @@ class ConversationLog:
                     message_ids=list(turn.message_ids),
                 )
                 events.append(NewEvent(f"turn_started:{turn.id}", started))
-            keys = {f"user_message:{message.id}": message for message in messages}
-            known = await held.existing(tuple(keys))
-            for key, message in keys.items():
-                if key not in known:
-                    said = UserMessage(
-                        message_id=message.id,
-                        turn_id=turn.id,
-                        author_id=message.actor_id,
-                        author=message.author,
-                        text=message.text,
-                    )
-                    events.append(NewEvent(key, said))
+            events += await missing(held, [heard(message, turn.id) for message in fresh])
             await held.append(events)
-        joined = (*turn.message_ids, *(m.id for m in messages if m.id not in turn.message_ids))
-        return turn.model_copy(update={"message_ids": joined})
+        return _with(turn, fresh)
+
+    async def join_turn(self, turn: Turn, messages: Sequence[InboundMessage]) -> Turn:
+        """Make messages visible and part of an open turn, at once. Return the turn with those that it has taken in.
+
+        A turn that another attempt has ended takes none in: they stay for a turn of their own.
+        """
+        async with self._engine.begin() as connection:
+            held = await hold(connection, turn.conversation_id, self._clock.now())
+            latest, is_open = await latest_turn(connection, turn.conversation_id)
+            if latest is None or latest.id != turn.id or not is_open:
+                return turn
+            await held.append(await missing(held, [shown(message) for message in messages]))
+            await held.append(await missing(held, [heard(message, turn.id) for message in messages]))
+        return _with(turn, messages)
+
+    async def record_unsent(self, turn: Turn, request: int, text: str) -> None:
+        """Keep the answer to the turn's n-th request for the model alone: messages came before it was sent."""
+        async with self._engine.begin() as connection:
+            held = await hold(connection, turn.conversation_id, self._clock.now())
+            if len((await progress_of(connection, turn)).answers) < request:
+                said = AssistantMessage(turn_id=turn.id, text=text)
+                await held.append([NewEvent(f"{said.type}:{turn.id}:{request}", said)])
+
+    async def pause_turn(self, turn: Turn, number: int, usage: Usage | None = None) -> bool:
+        """Say that the turn's n-th slice ended before the turn did. Return False when that was said."""
+        paused = TurnPaused(turn_id=turn.id, slice=number, usage=dict(usage or {}))
+        return await self._append_once(turn.conversation_id, f"{paused.type}:{turn.id}:{number}", paused)
+
+    async def commit_stop(
+        self, conversation_id: str, messages: Sequence[InboundMessage], notice: str, usage: Usage | None = None
+    ) -> Turn | None:
+        """End the open turn without a reply, with a notice that people see, and discard the messages that it lacks.
+
+        What is discarded becomes visible and is never answered. Return the turn that was ended, None where none ran:
+        then there is no notice.
+        """
+        async with self._engine.begin() as connection:
+            held = await hold(connection, conversation_id, self._clock.now())
+            turn, is_open = await latest_turn(connection, conversation_id)
+            own = turn.message_ids if turn is not None and is_open else ()
+            await held.append(await missing(held, [shown(message) for message in messages]))
+            discarded = [handled(message.id, None) for message in messages if message.id not in own]
+            await held.append(await missing(held, discarded))
+            if turn is None or not is_open:
+                return None
+            completed = TurnCompleted(turn_id=turn.id, status="no_reply", usage=dict(usage or {}))
+            said = [self._from_bosun(turn, "notice", notice), AssistantMessage(turn_id=turn.id, text=NO_REPLY)]
+            await held.append(await missing(held, _ending(turn, said, completed)))
+        return turn
+
+    async def discard(self, conversation_id: str, messages: Sequence[InboundMessage], notice: str | None) -> None:
+        """Make messages visible that no turn will answer, and say why, where there is something to say."""
+        async with self._engine.begin() as connection:
+            held = await hold(connection, conversation_id, self._clock.now())
+            events = [shown(message) for message in messages]
+            if notice is not None:
+                message_id = self._ids.derive(conversation_id, "notice", messages[0].id)
+                said = by_bosun(message_id, "notice", notice, source=messages[0].source, turn_id=None)
+                events.append(NewEvent(f"{said.type}:{message_id}", said))
+            events += [handled(message.id, None) for message in messages]
+            await held.append(await missing(held, events))
 
     async def record_context(
         self, turn: Turn, request: int, blocks: Sequence[str], contracts: Mapping[str, int]
@@ -228,38 +283,46 @@ class ConversationLog:
         return True
 
     async def _end(self, turn: Turn, said: Sequence[Payload], ending: TurnCompleted | TurnFailed) -> bool:
-        key = f"turn_ended:{turn.id}"  # one key for both endings: a turn ends once
-        events = [NewEvent(f"{payload.type}:{turn.id}", payload) for payload in said]
-        events += [
-            NewEvent(f"message_handled:{message_id}", MessageHandled(message_id=message_id, turn_id=turn.id))
-            for message_id in turn.message_ids
-        ]
+        events = _ending(turn, said, ending)
         async with self._engine.begin() as connection:
             held = await hold(connection, turn.conversation_id, self._clock.now())
-            if await held.existing([key]):
+            if await held.existing([events[-1].key]):
                 return False
-            await held.append([*events, NewEvent(key, ending)])
+            latest, _ = await latest_turn(connection, turn.conversation_id)
+            if latest is not None and latest.id == turn.id and set(latest.message_ids) - set(turn.message_ids):
+                raise TurnTakenOver(turn.id)
+            await held.append(await missing(held, events))
         return True
 
-    def _next_turn(self, conversation_id: str, latest: Turn | None, messages: Sequence[InboundMessage]) -> Turn:
+    def _next_turn(
+        self, conversation_id: str, latest: Turn | None, messages: Sequence[InboundMessage], now: datetime
+    ) -> Turn:
         ordinal = 1 if latest is None else latest.ordinal + 1
         return Turn(
             id=self._ids.derive(conversation_id, "turn", ordinal),
             conversation_id=conversation_id,
             ordinal=ordinal,
             actor_id=messages[0].actor_id,
+            author=messages[0].author,
             source=messages[0].source,
             message_ids=tuple(message.id for message in messages),
+            started_at=now,
         )
 
     def _from_bosun(self, turn: Turn, kind: VisibleKind, text: str) -> VisibleMessage:
-        return VisibleMessage(
-            message_id=self._ids.derive(turn.id, "message", 1),
-            role="assistant",
-            kind=kind,
-            author_id="bosun",
-            author=NAME,
-            source=turn.source,
-            text=text,
-            turn_id=turn.id,
-        )
+        message_id = self._ids.derive(turn.id, "message", 1)
+        return by_bosun(message_id, kind, text, source=turn.source, turn_id=turn.id)
+
+
+def _ending(turn: Turn, said: Sequence[Payload], ending: TurnCompleted | TurnFailed) -> list[NewEvent]:
+    """Return a turn's last rows. One key for every ending: a turn ends once."""
+    return [
+        *(NewEvent(f"{payload.type}:{turn.id}", payload) for payload in said),
+        *(handled(message_id, turn.id) for message_id in turn.message_ids),
+        NewEvent(f"turn_ended:{turn.id}", ending),
+    ]
+
+
+def _with(turn: Turn, messages: Sequence[InboundMessage]) -> Turn:
+    joined = (*turn.message_ids, *(m.id for m in messages if m.id not in turn.message_ids))
+    return turn.model_copy(update={"message_ids": joined})

@@ -31,7 +31,7 @@ class CallProgress:
 
 @dataclass(frozen=True)
 class ToolProgress:
-    """The turn's answered requests that asked for calls, in order, each with its calls."""
+    """The turn's answered requests, in order, each with its calls: none, where the answer was kept unsent."""
 
     answers: tuple[tuple[CallProgress, ...], ...] = ()
 
@@ -53,7 +53,7 @@ def tool_progress(payloads: Iterable[Payload | Opaque]) -> ToolProgress:
     started: set[str] = set()
     results: dict[str, ToolResult] = {}
     for payload in payloads:
-        if isinstance(payload, AssistantMessage) and payload.tool_calls:
+        if isinstance(payload, AssistantMessage):
             answers.append(tuple(payload.tool_calls))
         elif isinstance(payload, GuardianActionReviewed):
             reviews[payload.call_id] = payload

@@ -19,10 +19,11 @@ class ConversationUnknown(LookupError):
 
 @dataclass(frozen=True)
 class NewEvent:
-    """A row to append, and the key that makes it happen once in its conversation."""
+    """A row to append, and the key that makes it happen once in its conversation. Its time is now, unless given."""
 
     key: str
     payload: Payload
+    created_at: datetime | None = None
 
 
 class Appender:
@@ -60,7 +61,7 @@ class Appender:
                 "idempotency_key": event.key,
                 "type": event.payload.type,
                 "payload": event.payload.model_dump(mode="json", by_alias=False),
-                "created_at": self._now,
+                "created_at": event.created_at or self._now,
             }
             for offset, event in enumerate(events, start=1)
         ]

@@ -1,4 +1,4 @@
-"""The way in, whoever the sender: open the conversation, append, nudge."""
+"""The way in, whoever the sender: open the conversation, append, nudge; and the stop."""
 
 from __future__ import annotations
 
@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from bosun.clock import Clock
 from bosun.identity import Actor
 from bosun.ids import IdSource
-from bosun.log.messages import ConversationRecord, InboundMessage
+from bosun.log.forks import Fork, Forks
+from bosun.log.messages import ConversationRecord, InboundMessage, interrupts
 from bosun.log.store import ConversationLog
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import ConversationQueue, Nudge
+from bosun.mailbox.running import StopBell
 from bosun.stores.faults import STORE_AWAY
 
 
@@ -28,17 +30,28 @@ class Intake:
     """Takes messages in. What it returns is durable; the nudge comes after, and may be lost."""
 
     def __init__(
-        self, *, log: ConversationLog, mailbox: Mailbox, queue: ConversationQueue, clock: Clock, ids: IdSource
+        self,
+        *,
+        log: ConversationLog,
+        forks: Forks,
+        mailbox: Mailbox,
+        queue: ConversationQueue,
+        clock: Clock,
+        ids: IdSource,
+        bell: StopBell,
     ) -> None:
         self._log = log
+        self._forks = forks
         self._mailbox = mailbox
         self._queue = queue
         self._clock = clock
         self._ids = ids
+        self._bell = bell
 
     async def begin(self, actor: Actor, key: str, text: str) -> Receipt:
         """Begin the actor's conversation of this idempotency key with its first message."""
         conversation_id = self._ids.derive(actor.id, "web", key)
+        await self._mailbox.require_writable()  # or a conversation could be left without its message
         await self._log.open_conversation(
             ConversationRecord(id=conversation_id, account_id=actor.account_id, actor_id=actor.id)
         )
@@ -52,10 +65,29 @@ class Intake:
             author=actor.display_name,
             text=text,
             received_at=self._clock.now(),
+            interrupt=interrupts(text),
         )
         new = await self._mailbox.append(conversation_id, message)
-        try:  # a duplicate nudges too: perhaps the first request died before it did
-            await self._queue.send(Nudge(conversation_id, "message"))
-        except STORE_AWAY:  # the message is durable, which is what the receipt says; the worker mends lost nudges
-            logging.getLogger("bosun.mailbox").warning("the nudge for %s was lost", conversation_id)
+        await self._nudge(conversation_id)  # a duplicate too: perhaps the first request died before it did
         return Receipt(conversation_id, message.id, new)
+
+    async def fork(self, actor: Actor, conversation_id: str, key: str, message_id: str) -> Fork | None:
+        """Begin a conversation of the actor's with the history of another, up to a reply. Nothing is asked in it yet.
+
+        Return None when the other has no such reply.
+        """
+        return await self._forks.fork(conversation_id, key, message_id, actor.id)
+
+    async def stop(self, conversation_id: str) -> bool:
+        """Stop what runs in the conversation and discard what waits. Return False when there was neither."""
+        if not await self._mailbox.stop(conversation_id):
+            return False
+        self._bell.ring(conversation_id)
+        await self._nudge(conversation_id)
+        return True
+
+    async def _nudge(self, conversation_id: str) -> None:
+        try:
+            await self._queue.send(Nudge(conversation_id, "message"))
+        except STORE_AWAY:  # what was said is durable, which is what the answer says; the worker mends lost nudges
+            logging.getLogger("bosun.mailbox").warning("the nudge for %s was lost", conversation_id)

@@ -1,14 +1,17 @@
-"""The mailbox of each conversation, in Redis: append and deduplicate, lease, consume, dead-letter.
+"""The mailbox of each conversation, in Redis: append and deduplicate, lease, steer, stop, consume, dead-letter.
 
 What is appended stays until a turn has really taken it in (or it was tried too often, and is then a visible
 dead letter).
+
+A stop is no flag: it takes the messages that it discards out of the line, and it is over when the log has them. So it
+cannot outlive a crash and swallow what comes later.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from redis.asyncio import Redis
 from redis.commands.core import AsyncScript
@@ -17,9 +20,11 @@ from bosun.clock import Clock
 from bosun.ids import IdSource
 from bosun.log.messages import InboundMessage
 from bosun.mailbox import scripts
-from bosun.mailbox.state import Busy, Empty, Lease, LeaseState, MailboxState, Taken, TakeResult
+from bosun.mailbox.queue import NudgeReason
+from bosun.mailbox.state import Busy, Empty, Lease, LeaseState, MailboxState, StopTaken, Taken, TakeResult
+from bosun.mailbox.steering import LeaseLost
 from bosun.steps import Step, StepSink
-from bosun.stores.redis import KEY_PREFIX
+from bosun.stores.redis import KEY_PREFIX, require_writable
 
 LEASE_SECONDS: Final = 90.0
 CHECK_IN_SECONDS: Final = 15.0
@@ -39,34 +44,67 @@ class Mailbox:
         self._attempts = attempts
         self._append = redis.register_script(scripts.APPEND)
         self._take = redis.register_script(scripts.TAKE)
+        self._read = redis.register_script(scripts.READ)
+        self._stop = redis.register_script(scripts.STOP)
+        self._stopped = redis.register_script(scripts.STOPPED)
         self._check_in = redis.register_script(scripts.CHECK_IN)
         self._consume = redis.register_script(scripts.CONSUME)
         self._bury = redis.register_script(scripts.BURY)
         self._release = redis.register_script(scripts.RELEASE)
+        self._automated = redis.register_script(scripts.AUTOMATED)
 
     async def append(self, conversation_id: str, message: InboundMessage) -> bool:
         """Append a message; return False when a message of this id was appended before."""
-        new, _ = await self._run(self._append, conversation_id, message.id, message.model_dump_json())
+        flags = ["1" if flag else "0" for flag in (message.interrupt, message.automated)]
+        new = await self._run(self._append, conversation_id, message.id, message.model_dump_json(), *flags)
         if new:
             self._steps.emit(Step("message.accepted", conversation_id, {"messageId": message.id}))
         return bool(new)
 
-    async def take(self, conversation_id: str) -> TakeResult:
-        """Lease the conversation for a fresh run, unless another worker holds it or nothing is pending.
+    async def take(self, conversation_id: str, reason: NudgeReason = "message") -> TakeResult:
+        """Lease the conversation for a fresh run, unless another worker holds it or there is nothing to do.
 
-        An expired lease is taken over; that counts as a failed attempt.
+        A paused conversation has nothing to do but interrupts, a stop, and what it was nudged to `resume`. An expired
+        lease is taken over; that counts as a failed attempt.
         """
         token = self._ids.nonce(conversation_id, "lease")
         run_id = self._ids.derive(conversation_id, "run", token)
         now = self._now()
-        result = await self._run(self._take, conversation_id, token, run_id, repr(now), repr(now + LEASE_SECONDS))
-        if result[0] == "busy":
+        times = (repr(now), repr(now + LEASE_SECONDS))
+        kind, *found = await self._run(self._take, conversation_id, token, run_id, *times, reason)
+        if kind == "busy":
             return Busy()
-        if result[0] == "empty":
+        if kind in ("empty", "held"):
             return Empty()
-        messages = [InboundMessage.model_validate_json(body) for body in result[2:]]
-        batch = first_run(messages)
-        return Taken(Lease(conversation_id, token, run_id), batch, exhausted=int(result[1]) >= self._attempts)
+        lease = Lease(conversation_id, token, run_id)
+        messages = [InboundMessage.model_validate_json(body) for body in found[1:]]
+        exhausted = int(found[0]) >= self._attempts
+        if kind == "stopped":
+            return StopTaken(lease, tuple(messages), exhausted)
+        return Taken(lease, first_run(messages), exhausted)
+
+    async def read(self, lease: Lease) -> tuple[bool, tuple[tuple[bool, InboundMessage], ...]]:
+        """Return whether the running turn is stopped, and what is pending.
+
+        Each message comes with whether it arrived after the turn was begun. Raises `LeaseLost`.
+        """
+        kept, *found = await self._run(self._read, lease.conversation_id, lease.token)
+        if kept != "kept":
+            raise LeaseLost(lease.conversation_id)
+        pairs = zip(found[1::2], found[2::2], strict=True)
+        return found[0] == "1", tuple((new == "1", InboundMessage.model_validate_json(body)) for new, body in pairs)
+
+    async def stop(self, conversation_id: str) -> int:
+        """Discard all that is pending, the running turn's messages too.
+
+        Return how many messages the log is yet to be told of; zero means that there was nothing to stop.
+        """
+        return int(await self._run(self._stop, conversation_id))
+
+    async def stopped(self, conversation_id: str) -> tuple[InboundMessage, ...]:
+        """Return the discarded messages of which the log is yet to be told."""
+        found = await self._run(self._stopped, conversation_id)
+        return tuple(InboundMessage.model_validate_json(body) for body in found)
 
     async def check_in(self, lease: Lease) -> bool:
         """Prolong the lease; return False when it is somebody else's by now."""
@@ -74,18 +112,28 @@ class Mailbox:
         kept = await self._run(self._check_in, lease.conversation_id, lease.token, repr(now), repr(now + LEASE_SECONDS))
         return bool(kept)
 
-    async def consume(self, lease: Lease, message_ids: Sequence[str]) -> None:
-        """Forget messages that the log says are handled. Call it only after that commit."""
-        await self._run(self._consume, lease.conversation_id, lease.token, *message_ids)
+    async def consume(self, lease: Lease, message_ids: Sequence[str], *, ended: bool = True) -> None:
+        """Forget messages that the log says are handled, or taken in by a turn that is still open (`ended=False`).
+
+        Call it only after that commit.
+        """
+        await self._run(self._consume, lease.conversation_id, lease.token, "1" if ended else "0", *message_ids)
 
     async def bury(self, lease: Lease, message_ids: Sequence[str]) -> None:
         """Make dead letters of messages that were tried too often."""
         await self._run(self._bury, lease.conversation_id, lease.token, *message_ids)
 
-    async def release(self, lease: Lease, *, failed: bool = False) -> int:
-        """Give the lease back; a failed attempt is counted. Return how many messages are pending."""
-        left = await self._run(self._release, lease.conversation_id, lease.token, "1" if failed else "0")
-        return max(0, int(left))
+    async def release(self, lease: Lease, outcome: Literal["done", "failed", "paused"] = "done") -> int:
+        """Give the lease back; a failed attempt is counted, a pause is kept. Return how many messages wait."""
+        return max(0, int(await self._run(self._release, lease.conversation_id, lease.token, outcome)))
+
+    async def count_automated(self, conversation_id: str, message_id: str) -> int:
+        """Count a turn that no person asked for, by its first message. Return how many there were in a row."""
+        return int(await self._run(self._automated, conversation_id, message_id))
+
+    async def require_writable(self) -> None:
+        """Raise what the store raises when it cannot be written to, before anything is written anywhere."""
+        await require_writable(self._redis)
 
     async def with_work(self) -> tuple[str, ...]:
         """Return the conversations that have pending messages or a lease, in a fixed order."""
@@ -93,22 +141,23 @@ class Mailbox:
 
     async def state(self, conversation_id: str) -> MailboxState:
         """Return the mailbox as it is now; one that was never written to is idle."""
-        state_key, pending_key, messages_key, _, dead_key, _ = _keys(conversation_id)
+        state_key, pending_key, messages_key, _, dead_key, _, _, stopped_key, _ = _keys(conversation_id)
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(state_key)
-            pipe.lrange(pending_key, 0, -1)
-            pipe.lrange(dead_key, 0, -1)
+            for ids in (stopped_key, pending_key, dead_key):
+                pipe.lrange(ids, 0, -1)
             pipe.hgetall(messages_key)
-            fields, pending, dead, bodies = await pipe.execute()
+            fields, stopped, pending, dead, bodies = await pipe.execute()
         lease = None
         if "lease_expires_at" in fields:
             lease = LeaseState(_instant(fields["lease_expires_at"]), _instant(fields["lease_checked_in_at"]))
         return MailboxState(
             status=fields.get("status", "idle"),
-            pending=tuple(InboundMessage.model_validate_json(bodies[each]) for each in pending),
+            pending=tuple(InboundMessage.model_validate_json(bodies[each]) for each in (*stopped, *pending)),
             dead_letters=tuple(InboundMessage.model_validate_json(bodies[each]) for each in dead),
             lease=lease,
             retries=int(fields.get("retries", "0")),
+            stopping=bool(stopped),
         )
 
     def _now(self) -> float:
@@ -130,7 +179,8 @@ def first_run(messages: Sequence[InboundMessage]) -> tuple[InboundMessage, ...]:
 
 def _keys(conversation_id: str) -> list[str]:
     own = f"{KEY_PREFIX}mailbox:{conversation_id}"
-    return [own, f"{own}:pending", f"{own}:messages", f"{own}:seen", f"{own}:dead", INDEX]
+    lists = [f"{own}:{name}" for name in ("pending", "messages", "seen", "dead")]
+    return [own, *lists, INDEX, *(f"{own}:{name}" for name in ("interrupts", "stopped", "arrivals"))]
 
 
 def _instant(seconds: str) -> datetime:

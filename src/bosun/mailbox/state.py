@@ -37,20 +37,33 @@ class MailboxState:
 
     status: MailboxStatus
     pending: tuple[InboundMessage, ...]
+    """What no ended turn has taken in, in arrival order; while a stop is carried out, first what it discards."""
     dead_letters: tuple[InboundMessage, ...]
     lease: LeaseState | None
     retries: int
+    stopping: bool
+    """A stop was asked for, and the log does not say yet what became of it."""
 
 
 @dataclass(frozen=True)
 class Taken:
-    """The conversation is leased, and this is its work: the first run of messages by one actor from one source.
+    """The conversation is leased, and this is its work: a run of messages by one actor from one source.
 
-    `exhausted` says that the work has been tried as often as it may be: it is to be dead-lettered, not tried again.
+    The run is the first of those that interrupt, if any does, and else the first of all. `exhausted` says that the
+    work has been tried as often as it may be: it is to be dead-lettered, not tried again.
     """
 
     lease: Lease
     batch: tuple[InboundMessage, ...]
+    exhausted: bool
+
+
+@dataclass(frozen=True)
+class StopTaken:
+    """The conversation is leased, and the first work is a stop: the log is to be told of what was discarded."""
+
+    lease: Lease
+    messages: tuple[InboundMessage, ...]
     exhausted: bool
 
 
@@ -61,7 +74,7 @@ class Busy:
 
 @dataclass(frozen=True)
 class Empty:
-    """There is nothing to do."""
+    """There is nothing to do, or nothing that may be done before the paused turn is resumed."""
 
 
-TakeResult: TypeAlias = Taken | Busy | Empty
+TakeResult: TypeAlias = Taken | StopTaken | Busy | Empty

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from sqlalchemy import URL, make_url, text
+from psycopg.errors import ReadOnlySqlTransaction
+from sqlalchemy import URL, event, make_url, text
+from sqlalchemy.engine import ExceptionContext
 from sqlalchemy.exc import ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
 
+from bosun.stores.faults import SAYS, StoreRefuses, problem_of
 from bosun.stores.migrations import SCHEMA_HEAD, SchemaMismatch
 
 DRIVER = "postgresql+psycopg"
@@ -28,9 +31,17 @@ def create_engine(url: str) -> AsyncEngine:
 
     A connection that broke while idle is replaced before it is used.
     """
-    return create_async_engine(
+    engine = create_async_engine(
         driver_url(url), pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS}
     )
+    event.listen(engine.sync_engine, "handle_error", _refusals)
+    return engine
+
+
+def _refusals(context: ExceptionContext) -> None:
+    """Tell a server that takes no writes (a standby, a switch of its operator) from a fault of ours."""
+    if isinstance(context.original_exception, ReadOnlySqlTransaction):
+        raise StoreRefuses("postgres", "read_only", str(context.original_exception))
 
 
 async def require_schema(engine: AsyncEngine) -> None:
@@ -45,10 +56,10 @@ async def require_schema(engine: AsyncEngine) -> None:
 
 
 async def postgres_problem(engine: AsyncEngine) -> str | None:
-    """Return None when the store answers, or one line that says what is wrong and nothing of where it is."""
+    """Return None when the store takes writes, or one line that says what is wrong and nothing of where it is."""
     try:
         async with engine.connect() as connection:
-            await connection.execute(text("SELECT 1"))
+            read_only = (await connection.execute(text("SHOW transaction_read_only"))).scalar_one()
     except Exception as error:  # whatever is wrong with a store is its health, not an error of the question
-        return f"not reachable ({type(error).__name__})"
-    return None
+        return problem_of(error)
+    return SAYS["read_only"] if read_only == "on" else None

@@ -1,140 +1,140 @@
-"""The engine: one turn for one batch.
+"""The engine: one turn for one batch, in slices.
 
-It starts the turn, thinks within the deadline (requests and tool calls, until an answer asks for none), and hands the
-outcome to the delivery.
+It starts the turn or takes up the open one, lets it think within the slice's budget and the turn's deadline, and hands
+the outcome to the delivery. A slice that is over before the turn is leaves the rest to the next one.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from bosun.context.assembler import ContextAssembler, ContextRequest
+from bosun.clock import Clock
 from bosun.limits import Limits
 from bosun.log.events import TokenUsage
-from bosun.log.messages import ConversationRecord, InboundMessage, Turn
+from bosun.log.messages import InboundMessage
 from bosun.log.reading import ConversationReader
-from bosun.log.store import ConversationLog
-from bosun.log.writing import ConversationUnknown
-from bosun.model.client import Model, ModelAnswer, ModelRequest
+from bosun.log.store import ConversationLog, MessagesHandled, TurnTakenOver
+from bosun.mailbox.steering import Ended, LeaseLost, Paused, Steering, TurnRun
 from bosun.model.errors import ModelFailure
 from bosun.stores.faults import STORE_AWAY
-from bosun.timer import DeadlinePassed, Timer, heed_cancellation, within
-from bosun.tool_arguments import JSON
+from bosun.timer import DeadlinePassed, Overtaken, Timer, ahead_of, within
 from bosun.turn.delivery import WebDelivery
-from bosun.turn.lifecycle import Answered, Failed, Outcome, Silent, read_answer
+from bosun.turn.lifecycle import Answered, Failed, Outcome, Silent, TurnStopped
+from bosun.turn.thinking import Slice, Thinking
 from bosun.turn.tool_calls import ToolCalls
 
 
 class TurnEngine:
-    """Runs turns. Raises only when a store is away: everything else is an outcome that people see."""
+    """Runs turns.
+
+    Raises only when a store is away or another worker has the turn: everything else is an outcome that people see.
+    """
 
     def __init__(
         self,
         *,
         log: ConversationLog,
         reader: ConversationReader,
-        assembler: ContextAssembler,
-        model: Model,
+        thinking: Thinking,
         tools: ToolCalls,
         delivery: WebDelivery,
+        clock: Clock,
         timer: Timer,
         limits: Limits,
-        contracts: Mapping[str, int],
     ) -> None:
         self._log = log
         self._reader = reader
-        self._assembler = assembler
-        self._model = model
+        self._thinking = thinking
         self._tools = tools
         self._delivery = delivery
+        self._clock = clock
         self._timer = timer
         self._limits = limits
-        self._contracts = contracts
         self._logger = logging.getLogger("bosun.turn")
 
-    async def run(self, conversation_id: str, batch: Sequence[InboundMessage]) -> None:
-        """Answer the batch.
+    async def run(self, conversation_id: str, batch: Sequence[InboundMessage], steering: Steering) -> TurnRun:
+        """Answer the batch, or pause.
 
-        The deadline bounds the thinking; an answer that is there is committed, however late it is.
+        The deadlines bound the thinking; an answer that is there is committed, however late it is.
         """
-        turn = await self._log.start_turn(conversation_id, batch)
-        usage: dict[str, TokenUsage] = {}
+        try:
+            work = Slice(await self._log.start_turn(conversation_id, batch), batch)
+        except MessagesHandled:
+            return Ended(tuple(message.id for message in batch))
+        pauses = await self._reader.pauses(work.turn)
+        number = len(pauses) + 1
+        spent = (self._clock.now() - work.turn.started_at).total_seconds()
+        left = self._limits.turn_timeout_seconds - spent
         outcome: Outcome
         try:
-            thinking = self._think(turn, batch, usage)
-            outcome = await within(self._timer, self._limits.turn_timeout_seconds, thinking)
+            if left <= 0 or number > self._limits.slices_per_turn:
+                raise DeadlinePassed
+            thinking = self._unless_stopped(work, steering)
+            outcome = await within(self._timer, min(left, self._limits.slice_budget_seconds), thinking)
         except DeadlinePassed:
+            if left > self._limits.slice_budget_seconds and number < self._limits.slices_per_turn:
+                return await self._pause(work, number)
             outcome = Failed("timeout")
+        except TurnStopped:
+            waiting = await steering.discarded()
+            await self.stop(conversation_id, waiting, work.usage)
+            return Ended((*work.turn.message_ids, *(message.id for message in waiting)))
         except ModelFailure as failure:
-            self._logger.warning("turn %s fails: %s", turn.id, failure)
+            self._logger.warning("turn %s fails: %s", work.turn.id, failure)
             outcome = Failed(failure.kind)
-        except STORE_AWAY:
+        except (LeaseLost, TurnTakenOver, *STORE_AWAY):
             raise
         except Exception:
-            self._logger.exception("turn %s fails", turn.id)
+            self._logger.exception("turn %s fails", work.turn.id)
             outcome = Failed("unknown")
-        await self._end(turn, outcome, usage)
-
-    async def give_up(self, conversation_id: str, batch: Sequence[InboundMessage]) -> None:
-        """Fail the turn of a batch that crashed too often."""
-        turn = await self._log.start_turn(conversation_id, batch)
-        await self._end(turn, Failed("unknown"), {})
-
-    async def _end(self, turn: Turn, outcome: Outcome, usage: dict[str, TokenUsage]) -> None:
         if isinstance(outcome, Failed):
-            await self._tools.abandon(turn)
-        await self._delivery.end(turn, outcome, usage)
+            await self._tools.abandon(work.turn)
+        await self._delivery.end(work.turn, outcome, total((*(each.usage for each in pauses), work.usage)))
+        return Ended(work.turn.message_ids)
 
-    async def _think(
-        self, turn: Turn, batch: Sequence[InboundMessage], usage: dict[str, TokenUsage]
-    ) -> Answered | Silent:
-        """Ask and make the calls that are asked for, until an answer asks for none.
+    async def give_up(self, conversation_id: str, batch: Sequence[InboundMessage]) -> tuple[str, ...]:
+        """Fail the turn of a batch that crashed too often. Return what it had taken in."""
+        try:
+            turn = await self._log.start_turn(conversation_id, batch)
+        except MessagesHandled:
+            return tuple(message.id for message in batch)
+        await self._tools.abandon(turn)
+        pauses = await self._reader.pauses(turn)
+        await self._delivery.end(turn, Failed("unknown"), total(each.usage for each in pauses))
+        return turn.message_ids
 
-        Where the turn stands is read from the log each time, so that a turn that a crash left open goes on there.
-        """
-        conversation = await self._reader.conversation(turn.conversation_id)
-        if conversation is None:
-            raise ConversationUnknown(turn.conversation_id)
-        while True:
-            heed_cancellation()
-            progress = await self._tools.settle(turn, conversation.account_id)
-            number = len(progress.answers) + 1
-            request = await self._request(turn, conversation, batch, number, self._tools.offered(progress))
-            answer = await self._answer(request, usage)
-            if request.tools and answer.calls:
-                await self._log.record_calls(turn, number, answer.text, answer.calls)
-                continue
-            outcome = read_answer(answer.text)
-            assert outcome is not None
-            return outcome
-
-    async def _answer(self, request: ModelRequest, usage: dict[str, TokenUsage]) -> ModelAnswer:
-        """Return an answer with something in it: calls of what was offered, or words."""
-        for _ in range(2):  # an empty answer is asked for once more
-            answer = await self._model.complete(request)
-            usage[request.role] = usage.get(request.role, TokenUsage()) + answer.usage
-            if (request.tools and answer.calls) or read_answer(answer.text) is not None:
-                return answer
-        raise ModelFailure("invalid_response", "the model answered nothing, twice")
-
-    async def _request(
+    async def stop(
         self,
-        turn: Turn,
-        conversation: ConversationRecord,
-        batch: Sequence[InboundMessage],
-        number: int,
-        tools: tuple[Mapping[str, JSON], ...],
-    ) -> ModelRequest:
-        prompt = await self._assembler.build(
-            ContextRequest(
-                conversation_id=turn.conversation_id,
-                account_id=conversation.account_id,
-                actor_id=turn.actor_id,
-                actor_name=batch[-1].author,
-                asked="\n".join(message.text for message in batch),
-                history=await self._reader.history(turn.conversation_id),
-            )
-        )
-        await self._log.record_context(turn, number, prompt.blocks, self._contracts)
-        return ModelRequest(role="agent", conversation_id=turn.conversation_id, messages=prompt.messages, tools=tools)
+        conversation_id: str,
+        messages: Sequence[InboundMessage],
+        usage: Mapping[str, TokenUsage] | None = None,
+    ) -> None:
+        """End the open turn, if there is one, without a reply, and discard the messages that it has not taken in."""
+        turn = await self._reader.open_turn(conversation_id)
+        spent = [usage or {}]
+        if turn is not None:
+            await self._tools.abandon(turn)
+            spent += [each.usage for each in await self._reader.pauses(turn)]
+        await self._delivery.stop(conversation_id, messages, total(spent))
+
+    async def _unless_stopped(self, work: Slice, steering: Steering) -> Answered | Silent:
+        """Think. A stop aborts whatever runs; an answer that was accepted before it stands."""
+        try:
+            return await ahead_of(steering.until_stopped(), self._thinking.think(work, steering))
+        except Overtaken:
+            raise TurnStopped(work.turn.id) from None
+
+    async def _pause(self, work: Slice, number: int) -> Paused:
+        await self._tools.interrupt(work.turn)
+        await self._delivery.pause(work.turn, number, work.usage)
+        return Paused()
+
+
+def total(usages: Iterable[Mapping[str, TokenUsage]]) -> dict[str, TokenUsage]:
+    """Add up what slices took, by role."""
+    whole: dict[str, TokenUsage] = {}
+    for usage in usages:
+        for role, tokens in usage.items():
+            whole[role] = whole.get(role, TokenUsage()) + tokens
+    return whole

@@ -31,6 +31,10 @@ class Failed:
 Outcome: TypeAlias = Answered | Silent | Failed
 
 
+class TurnStopped(Exception):
+    """A person has stopped the turn: it ends without a reply."""
+
+
 def read_answer(text: str) -> Answered | Silent | None:
     """Read a complete answer of the model. None is an empty answer, which is never taken for a silence.
 

@@ -98,6 +98,15 @@ class ToolCalls:
             else:
                 await self._finish(turn, progress, "failed", NOT_MADE)
 
+    async def interrupt(self, turn: Turn) -> None:
+        """Give each call of a turn that pauses, and that was begun, the result that nobody knows its effect.
+
+        What was not begun is for the next slice.
+        """
+        for progress in (await self._reader.tool_progress(turn)).unfinished:
+            if progress.started:
+                await self._finish(turn, progress, "timed_out", INTERRUPTED)
+
     async def _settle(self, turn: Turn, account_id: str, progress: CallProgress) -> None:
         if progress.started:  # by an attempt that ended before it could say what came of it
             await self._finish(turn, progress, "timed_out", INTERRUPTED)

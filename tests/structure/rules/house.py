@@ -51,7 +51,7 @@ SEAMS = (
 # Seams that are made of others.
 MADE_SEAMS = ("bosun.background", "bosun.tool_arguments", "bosun.tools")
 # The log has one writer, which turns and the mailbox's worker call; everybody else reads.
-NOT_THE_LOGS_WRITER = ("bosun.log.store", "bosun.log.writing")
+NOT_THE_LOGS_WRITER = ("bosun.log.store", "bosun.log.writing", "bosun.log.forks", "bosun.log.rows")
 PLUGIN_API = ("bosun.plugins",)
 
 # Who starts the app: nothing in it knows them.
@@ -75,10 +75,13 @@ BOSUN = (
     ),
     Room(
         "bosun.options",
-        (*SEAMS, "bosun.model.options", "bosun.context.sources", "bosun.mailbox.queue"),
+        (
+            *SEAMS,
+            *("bosun.model.options", "bosun.context.sources", "bosun.mailbox.queue", "bosun.mailbox.steering"),
+        ),
         "options name the seams' types",
     ),
-    Room("bosun.stores", (), "stores hold tables and connections, and know no meaning"),
+    Room("bosun.stores", ("bosun.stores.faults",), "stores hold tables and connections, and know no meaning"),
     Room("bosun.stores.faults", (), "says which exceptions mean that a store is away: words, no connection"),
     Room(
         "bosun.log",
@@ -125,8 +128,7 @@ BOSUN = (
             "bosun.model",
             "bosun.context",
             "bosun.log",
-            "bosun.mailbox.queue",
-            "bosun.mailbox.state",
+            "bosun.mailbox.steering",
             "bosun.stores.faults",
             *PLUGIN_API,
         ),
@@ -170,7 +172,7 @@ BOSUN = (
     ),
     Room(
         "bosun.settings",
-        (*SEAMS, "bosun.options", "bosun.model.options"),
+        (*SEAMS, "bosun.options", "bosun.mailbox.steering", "bosun.model.options"),
         "the environment becomes options, and nothing else reads it",
     ),
     Room("bosun.serve", ("bosun.**",), "a host: it starts stores and the app", may_not=("bosun.__main__",)),

@@ -1,0 +1,126 @@
+"""The loop of one turn: ask, make the calls that are asked for, ask again, until an answer asks for none.
+
+Before each request and before it acts on an answer it looks into its mailbox: messages that came meanwhile join the
+next request, and a stop ends the turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from bosun.context.assembler import ContextAssembler, ContextRequest
+from bosun.log.events import TokenUsage
+from bosun.log.messages import ConversationRecord, InboundMessage, Turn
+from bosun.log.reading import ConversationReader
+from bosun.log.store import ConversationLog, TurnTakenOver
+from bosun.log.writing import ConversationUnknown
+from bosun.mailbox.steering import Steering, SteeringRead
+from bosun.model.client import Model, ModelAnswer, ModelRequest
+from bosun.model.errors import ModelFailure
+from bosun.timer import heed_cancellation
+from bosun.tool_arguments import JSON
+from bosun.turn.lifecycle import Answered, Silent, TurnStopped, read_answer
+from bosun.turn.tool_calls import ToolCalls
+
+
+@dataclass
+class Slice:
+    """What one slice of a turn has come to so far: kept outside of the loop, which may be cancelled anywhere."""
+
+    turn: Turn
+    asked: Sequence[InboundMessage]
+    """The latest messages that the turn has taken in."""
+    usage: dict[str, TokenUsage] = field(default_factory=dict)
+
+
+class Thinking:
+    """Thinks for turns. Where a turn stands is read from the log, so that one that was left open goes on there."""
+
+    def __init__(
+        self,
+        *,
+        log: ConversationLog,
+        reader: ConversationReader,
+        assembler: ContextAssembler,
+        model: Model,
+        tools: ToolCalls,
+        contracts: Mapping[str, int],
+    ) -> None:
+        self._log = log
+        self._reader = reader
+        self._assembler = assembler
+        self._model = model
+        self._tools = tools
+        self._contracts = contracts
+
+    async def think(self, work: Slice, steering: Steering) -> Answered | Silent:
+        """Return how the turn is to end. Raises `TurnStopped` when it is not to end by an answer."""
+        conversation = await self._reader.conversation(work.turn.conversation_id)
+        if conversation is None:
+            raise ConversationUnknown(work.turn.conversation_id)
+        while True:
+            heed_cancellation()
+            progress = await self._tools.settle(work.turn, conversation.account_id)
+            await self.take_in(work, steering)
+            number = len(progress.answers) + 1
+            request = await self._request(work, conversation, number, self._tools.offered(progress))
+            answer = await self._answer(request, work.usage)
+            waiting = (await look(work.turn, steering)).messages
+            if request.tools and answer.calls:
+                await self._log.record_calls(work.turn, number, answer.text, answer.calls)
+                continue
+            outcome = read_answer(answer.text)
+            assert outcome is not None
+            if not waiting:
+                return outcome
+            await self._log.record_unsent(work.turn, number, answer.text)
+
+    async def take_in(self, work: Slice, steering: Steering) -> None:
+        """Let what came meanwhile join the turn. The mailbox forgets it when its rows are committed, not before."""
+        waiting = (await look(work.turn, steering)).messages
+        if not waiting:
+            return
+        work.turn = await self._log.join_turn(work.turn, waiting)
+        if waiting[-1].id not in work.turn.message_ids:
+            raise TurnTakenOver(work.turn.id)
+        work.asked = waiting
+        await steering.joined(waiting)
+
+    async def _answer(self, request: ModelRequest, usage: dict[str, TokenUsage]) -> ModelAnswer:
+        """Return an answer with something in it: calls of what was offered, or words."""
+        for _ in range(2):  # an empty answer is asked for once more
+            answer = await self._model.complete(request)
+            usage[request.role] = usage.get(request.role, TokenUsage()) + answer.usage
+            if (request.tools and answer.calls) or read_answer(answer.text) is not None:
+                return answer
+        raise ModelFailure("invalid_response", "the model answered nothing, twice")
+
+    async def _request(
+        self,
+        work: Slice,
+        conversation: ConversationRecord,
+        number: int,
+        tools: tuple[Mapping[str, JSON], ...],
+    ) -> ModelRequest:
+        turn = work.turn
+        prompt = await self._assembler.build(
+            ContextRequest(
+                conversation_id=turn.conversation_id,
+                account_id=conversation.account_id,
+                actor_id=turn.actor_id,
+                actor_name=turn.author,
+                asked="\n".join(message.spoken for message in work.asked),
+                history=await self._reader.history(turn.conversation_id),
+            )
+        )
+        await self._log.record_context(turn, number, prompt.blocks, self._contracts)
+        return ModelRequest(role="agent", conversation_id=turn.conversation_id, messages=prompt.messages, tools=tools)
+
+
+async def look(turn: Turn, steering: Steering) -> SteeringRead:
+    """Read the mailbox. Raises `TurnStopped`: a stop comes before whatever else there is."""
+    read = await steering.read(turn)
+    if read.stopped:
+        raise TurnStopped(turn.id)
+    return read

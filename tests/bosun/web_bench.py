@@ -1,0 +1,117 @@
+"""The routes as the app composes them, on real stores, with three actors. No worker runs here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import httpx
+from conftest import CountedIds, HandClock, KeptSteps
+from fastapi import FastAPI
+from redis.asyncio import Redis
+from sqlalchemy import func, select
+from sqlalchemy.ext.asyncio import AsyncEngine
+
+from bosun.http.authentication import token_authentication
+from bosun.http.conversations import conversation_routes
+from bosun.http.health import health_routes
+from bosun.http.refusals import install_refusals
+from bosun.http.reporting import reporting_routes
+from bosun.identity import SCOPES, Actor, create_token
+from bosun.log.forks import Forks
+from bosun.log.reading import ConversationReader
+from bosun.log.store import ConversationLog
+from bosun.mailbox.intake import Intake
+from bosun.mailbox.mailbox import Mailbox
+from bosun.mailbox.queue import Delivery, Nudge
+from bosun.mailbox.running import StopBell
+from bosun.stores.tables import conversations
+
+
+@dataclass
+class KeptNudges:
+    """A queue whose nudges nobody receives."""
+
+    nudges: list[Nudge] = field(default_factory=list)
+
+    async def send(self, nudge: Nudge, *, delay: float = 0.0) -> None:
+        """Keep the nudge."""
+        self.nudges.append(nudge)
+
+    async def receive(self) -> Delivery:
+        """Nobody is meant to."""
+        raise AssertionError("no worker runs here")
+
+    async def done(self, delivery: Delivery) -> None:
+        """Nobody is meant to."""
+        raise AssertionError("no worker runs here")
+
+
+@dataclass
+class Web:
+    """The routes, and what is behind them."""
+
+    client: httpx.AsyncClient
+    queue: KeptNudges
+    mailbox: Mailbox
+    engine: AsyncEngine
+    tokens: dict[str, str]
+    app: FastAPI
+    log: ConversationLog
+
+    async def post(
+        self, path: str, body: object = None, *, actor: str = "morgan", content: bytes | None = None
+    ) -> httpx.Response:
+        """Send a body as an actor."""
+        headers = {"authorization": f"Bearer {self.tokens[actor]}"}
+        if content is not None:
+            return await self.client.post(path, content=content, headers=headers)
+        return await self.client.post(path, json=body, headers=headers)
+
+    async def get(self, path: str, *, actor: str = "morgan") -> httpx.Response:
+        """Read as an actor."""
+        return await self.client.get(path, headers={"authorization": f"Bearer {self.tokens[actor]}"})
+
+    async def is_untouched(self) -> bool:
+        """Return whether nothing was stored and nobody was nudged."""
+        async with self.engine.connect() as connection:
+            count = (await connection.execute(select(func.count()).select_from(conversations))).scalar_one()
+        return count == 0 and await self.mailbox.with_work() == () and self.queue.nudges == []
+
+
+@asynccontextmanager
+async def open_web(
+    engine: AsyncEngine, redis: Redis, clock: HandClock, *, tokens: dict[str, str] | None = None
+) -> AsyncIterator[Web]:
+    """Compose the routes for morgan, eve, and a reader without the right to write."""
+    queue, ids = KeptNudges(), CountedIds()
+    log, reader = ConversationLog(engine, clock=clock, ids=ids), ConversationReader(engine)
+    mailbox = Mailbox(redis, clock=clock, ids=ids, steps=KeptSteps(), attempts=3)
+    app = FastAPI(openapi_url=None)
+    install_refusals(app)
+    authenticate = token_authentication(engine)
+    forks = Forks(engine, clock=clock, ids=ids)
+    intake = Intake(log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=StopBell())
+    app.include_router(health_routes(engine, redis))
+    app.include_router(conversation_routes(authenticate=authenticate, reader=reader, intake=intake))
+    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    known = tokens if tokens is not None else await make_tokens(engine, clock)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bosun") as client:
+        yield Web(client, queue, mailbox, engine, known, app, log)
+
+
+async def make_tokens(engine: AsyncEngine, clock: HandClock) -> dict[str, str]:
+    """Give each actor a token."""
+    tokens, ids = {}, CountedIds()
+    for name, scopes in {"morgan": SCOPES, "eve": SCOPES, "reader": ("conversations:read",)}.items():
+        actor = Actor(name, name.title(), "standard")
+        tokens[name] = await create_token(engine, actor=actor, scopes=scopes, ids=ids, clock=clock)
+    return tokens
+
+
+async def begin(web: Web, key: str = "k1", actor: str = "morgan") -> str:
+    """Begin a conversation and return its id."""
+    answer = await web.post("/api/conversations", {"idempotencyKey": key, "message": "Hello"}, actor=actor)
+    assert answer.status_code == 202
+    return str(answer.json()["conversationId"])
