@@ -141,6 +141,14 @@ async def test_a_silence_and_a_failure_end_a_turn_too(log: ConversationLog, read
     ]
 
 
+async def test_a_stop_is_told_to_the_model_as_people_see_it(log: ConversationLog, reader: ConversationReader) -> None:
+    """Not as a silence that the model chose: it would go on being silent."""
+    await log.open_conversation(CONVERSATION)
+    await log.start_turn("web:c", [message("1")])
+    assert await log.commit_stop("web:c", [message("1")], "I stopped.") is not None
+    assert [said.text for said in await reader.history("web:c")] == ["When is the budget due?", "I stopped."]
+
+
 async def test_a_conversation_has_one_title(log: ConversationLog, reader: ConversationReader) -> None:
     """The first stays."""
     await log.open_conversation(CONVERSATION)

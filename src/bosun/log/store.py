@@ -157,7 +157,8 @@ class ConversationLog:
             if turn is None or not is_open:
                 return None
             completed = TurnCompleted(turn_id=turn.id, status="no_reply", usage=dict(usage or {}))
-            said = [self._from_bosun(turn, "notice", notice), AssistantMessage(turn_id=turn.id, text=NO_REPLY)]
+            # The model reads the notice as its own words too: the sentinel would say that it chose to be silent.
+            said = [self._from_bosun(turn, "notice", notice), AssistantMessage(turn_id=turn.id, text=notice)]
             await held.append(await missing(held, _ending(turn, said, completed)))
         return turn
 
