@@ -6,6 +6,9 @@ Load it by ``-p seatrial.pytest_plugin``. Each test has an agent, stores and a r
 
 from __future__ import annotations
 
+import json
+import os
+import shlex
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -20,7 +23,7 @@ from seatrial.cases.attempt import DEFAULT_INSTANT, request_records
 from seatrial.cases.contracts import Holder, contract_findings
 from seatrial.clock import TrialClock
 from seatrial.conversation import Conversation
-from seatrial.gateway.recording import Recording, RecordingBroken, dump_recording, load_recording
+from seatrial.gateway.recording import Recording, RecordingBroken, RecordingWithheld, load_recording, write_recording
 from seatrial.gateway.upstream import Upstream
 from seatrial.history import HistoryItem
 from seatrial.inputs import TEAM, Input
@@ -36,6 +39,9 @@ from seatrial.verdict import Cause, Finding, Verdict, decide
 
 Run = Callable[..., Awaitable[Conversation]]
 
+CREDENTIALS = ("SEATRIAL_MODEL_KEY",)
+"""Environment variables whose values no recording may hold."""
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Declare where the agent under test, its recordings' upstream and the records are."""
@@ -44,23 +50,39 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--seatrial-cache", type=Path, help="folder that keeps database templates")
     group.addoption("--seatrial-out", type=Path, help="folder for the records, one folder a test")
     group.addoption("--seatrial-address", default="", help="the build's address of the test")
+    group.addoption("--seatrial-plugins", help="all plugins that a test may compose, with commas between them")
     group.addoption("--seatrial-upstream", default="", help="record: base URL of the model's API")
     group.addoption("--seatrial-upstream-socket", type=Path, help="record: Unix socket of the model's API")
+    group.addoption("--seatrial-upstream-kind", default="openai-compatible", help="record: what it is called")
     group.addoption("--seatrial-upstream-model", default="", help="record: the upstream's name of the model")
     group.addoption("--seatrial-recorded-at", default="", help="record: the instant to write into the recording")
 
 
 @dataclass
 class Eval:
-    """What is known about one test while it runs."""
+    """What is known about one test while it runs. ``bodies`` are its requests to the model, byte for byte."""
 
     findings: list[Finding] = field(default_factory=list)
     calls: list[CallRecord] = field(default_factory=list)
     requests: tuple[RequestRecord, ...] = ()
+    bodies: tuple[bytes, ...] = ()
     contracts: Mapping[str, int] = field(default_factory=dict)
     made: Recording | None = None
     told: bool = False
     """Whether pytest was told of the findings by failing the test's end, which is then no finding of its own."""
+
+
+class Hooks:
+    """What this plugin tells other plugins."""
+
+    @pytest.hookspec
+    def pytest_seatrial_ended(self, known: Eval) -> None:
+        """A test that asked for an agent is over, and this is all that is known about it."""
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    """Declare what this plugin tells others."""
+    pluginmanager.add_hookspecs(Hooks)
 
 
 _EVAL = pytest.StashKey[Eval]()
@@ -113,7 +135,7 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
                 file.default.plugins if plugins is None else tuple(plugins),
                 file.default.limits if limits is None else dict(limits),
             )
-            _check(composition, file, binding)
+            _check(composition, file, binding, request.config)
             trial = await _open(request, stack, binding, composition, state)
             trials.append(trial)
             return AgentUnderTest(trial)
@@ -123,12 +145,13 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
             state.findings.extend(trial.findings())
             state.calls = [call_record(call) for call in trial.calls]
             state.requests = request_records(trial.requests)
+            state.bodies = tuple(seen.body for seen in trial.requests)
             if _upstream(request.config) is not None and not state.findings:
                 state.made = trial.recording_made(
                     recorded_at=request.config.getoption("--seatrial-recorded-at"),
                     contracts=state.contracts,
                 )
-        if not trials:
+        if not trials and not state.findings:
             state.findings.append(Finding(Cause.BROKEN, "the test made no agent: it says nothing about one"))
     unknown = [finding for finding in state.findings if finding.cause is not Cause.FAILED]
     if unknown:
@@ -165,23 +188,46 @@ def _binding(config: pytest.Config) -> tuple[BindingFile, Binding]:
     return file, file.load()
 
 
-def _check(composition: Composition, file: BindingFile, binding: Binding) -> None:
+def _check(composition: Composition, file: BindingFile, binding: Binding, config: pytest.Config) -> None:
     """Raise TrialInvalid with every mistake in a composition."""
+    named = _named_plugins(config)
     mistakes = [
         f"there is no plugin '{plugin}'{did_you_mean(plugin, file.plugins)}"
-        for plugin in composition.plugins
+        for plugin in dict.fromkeys((*composition.plugins, *(named or ())))
         if plugin not in file.plugins
     ]
+    absent = [] if named is None else [p for p in composition.plugins if p in file.plugins and p not in named]
+    if absent:
+        told = f"{', '.join(map(repr, absent))}, which the test's target does not name"
+        mistakes.append(f"the test composes {told}. {_build_line(config, (*(named or ()), *absent))}")
     mistakes += binding.check_limits(composition.limits)
     if mistakes:
         raise TrialInvalid("; ".join(mistakes))
+
+
+def _named_plugins(config: pytest.Config) -> tuple[str, ...] | None:
+    """Return the plugins that the build has made ready for the test; None where no build runs it."""
+    told: str | None = config.getoption("--seatrial-plugins")
+    return None if told is None else tuple(name for name in told.split(",") if name)
+
+
+def _build_line(config: pytest.Config, plugins: Sequence[str]) -> str:
+    """Say which line of which BUILD file makes these plugins ready for the test."""
+    words = f"[{', '.join(json.dumps(plugin) for plugin in plugins)}]"
+    target, _, test = str(config.getoption("--seatrial-address")).partition("#")
+    build = f"{target.partition(':')[0]}/BUILD".lstrip("/")
+    if not test:
+        return f"Add to its target in {build}: plugins={words}"
+    return f'Add to the eval_tests in {build}: overrides={{"{test}": {{"plugins": {words}}}}}'
 
 
 def _upstream(config: pytest.Config) -> Upstream | None:
     url, socket = config.getoption("--seatrial-upstream"), config.getoption("--seatrial-upstream-socket")
     if not url and socket is None:
         return None
-    return Upstream(base_url=url or "http://upstream/v1", kind="openai-compatible", socket=socket)
+    return Upstream(
+        base_url=url or "http://upstream/v1", kind=config.getoption("--seatrial-upstream-kind"), socket=socket
+    )
 
 
 def recording_path(item: pytest.Item) -> Path:
@@ -250,17 +296,20 @@ def _raised(raised: pytest.ExceptionInfo[BaseException], report: pytest.TestRepo
 
 
 def _finish(item: pytest.Item, state: Eval) -> None:
+    item.ihook.pytest_seatrial_ended(known=state)
     proof, unsealed = read_seal_proof()
+    address = item.config.getoption("--seatrial-address") or item.nodeid
     findings = (*state.findings, *(() if unsealed is None else (unsealed,)))
     record = trial_record(
         findings,
-        address=item.config.getoption("--seatrial-address") or item.nodeid,
+        address=address,
         case=item.nodeid,
         kind="eval_test",
         seal=proof,
         contracts=state.contracts,
         calls=state.calls,
         requests=state.requests,
+        record_command=f"record: ./pants record {shlex.quote(address)}",
     )
     out: Path | None = item.config.getoption("--seatrial-out")
     if out is None:
@@ -268,8 +317,11 @@ def _finish(item: pytest.Item, state: Eval) -> None:
     write_record(out / item.name, record)
     verdict = Verdict(record.verdict)
     if state.made is not None and verdict is Verdict.PASSED:
-        text = dump_recording(state.made)
-        (out / item.name / "recording.json").write_text(text, encoding="utf-8", newline="")
+        secrets = {name: os.environ.get(name, "") for name in CREDENTIALS}
+        try:
+            write_recording(out / item.name / "recording.json", state.made, secrets=secrets)
+        except RecordingWithheld as error:
+            raise pytest.UsageError(str(error)) from error
     session_stash = item.session.stash
     session_stash[_WORST] = max(session_stash.get(_WORST, 0), verdict.exit_code)
 

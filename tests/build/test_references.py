@@ -14,6 +14,7 @@ from seatrial_build.core.references import (
     path_of,
     read_references,
     recording_of,
+    recording_of_test,
 )
 from seatrial_build.rules.read_yaml import read_yaml
 
@@ -141,6 +142,11 @@ def test_a_missing_file_has_the_files_of_its_folder_as_neighbours() -> None:
 def test_the_recording_lies_beside_its_case() -> None:
     assert recording_of("evals/integration/recall.yaml") == "evals/integration/recall.recording.json"
     assert recording_of("evals/v1.2.yaml") == "evals/v1.2.recording.json"
+
+
+def test_the_recording_of_a_python_eval_names_its_file_and_its_function() -> None:
+    assert recording_of_test("evals/x/test_a.py", "test_one") == "evals/x/test_a.test_one.recording.json"
+    assert recording_of_test("test_v1.2.py", "test_one") == "test_v1.2.test_one.recording.json"
 
 
 def test_nothing_named_is_the_same_as_nothing_read() -> None:

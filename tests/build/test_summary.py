@@ -18,6 +18,13 @@ def gate(name: str, verdict: str = "passed", **more: object) -> Entry:
     return Entry(f"tests:{name}", "structure_gate", verdict, **more)  # type: ignore[arg-type]
 
 
+def test_evals_in_python_count_as_cases() -> None:
+    found = [case("a"), Entry("evals/x#test_a.py/test_one", "eval_test", "unrecorded"), gate("layers")]
+    told = table(found, command="./pants")
+    assert "cases: 1 passed, 1 unrecorded\ngates and tests: 1 passed\n" in told
+    assert "record: ./pants record 'evals/x#test_a.py/test_one'" in told
+
+
 @pytest.mark.parametrize(
     ("source", "elapsed", "told"),
     [

@@ -13,14 +13,15 @@ from pants.backend.project_info.dependents import Dependents, DependentsRequest
 from pants.backend.python.target_types import PythonRequirementsField
 from pants.core import register as core
 from pants.engine.addresses import Address
-from pants.engine.fs import Digest
+from pants.engine.fs import Digest, Snapshot
 from pants.engine.internals.graph import Owners, OwnersRequest
-from pants.engine.target import Target, TransitiveTargets, TransitiveTargetsRequest
+from pants.engine.target import DependenciesRequest, Target, Targets, TransitiveTargets, TransitiveTargetsRequest
 from pants.testutil.rule_runner import QueryRule, RuleRunner
 
 import slim_python.register
 from seatrial_build import register
-from seatrial_build.rules.prepare_case import CaseFieldSet, CaseParts, CasePartsRequest
+from seatrial_build.rules.case_kinds import CaseFieldSet
+from seatrial_build.rules.prepare_case import CaseParts, CasePartsRequest
 from seatrial_build.rules.prepare_runtime import Code, CodeRequest, SealScript
 from seatrial_build.rules.read_case import Composition, CompositionRequest
 from seatrial_build.targets.cases import CaseSourceField
@@ -37,6 +38,7 @@ _QUERIES = (
     QueryRule(Dependents, [DependentsRequest]),
     QueryRule(Owners, [OwnersRequest]),
     QueryRule(SealScript, []),
+    QueryRule(Targets, [DependenciesRequest]),
     QueryRule(TransitiveTargets, [TransitiveTargetsRequest]),
 )
 
@@ -90,6 +92,10 @@ class Repository:
             yield
         finally:
             self.runner.write_files({path: before})
+
+    def files(self, digest: Digest) -> set[str]:
+        """Return the paths of the files in a digest."""
+        return {*self.runner.request(Snapshot, [digest]).files}
 
     def target(self, path: str) -> Target:
         """Return the generated target of a file whose BUILD file lies beside it."""

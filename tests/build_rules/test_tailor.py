@@ -9,8 +9,11 @@ from pants.core.goals.tailor import TailorGoal
 
 from repository import Repository, rule_runner
 
-DEFAULTS = "__defaults__({(eval_cases, eval_case): dict(binding='evals/shop_binding/binding.yaml')})\n"
+DEFAULTS = (
+    "__defaults__({(eval_cases, eval_case, eval_tests, eval_test): dict(binding='evals/shop_binding/binding.yaml')})\n"
+)
 CASE = b"purpose: P\nturns:\n  - send: {web_message: hi}\n"
+EVAL = b"async def test_a(run): ...\n"
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +48,25 @@ def test_a_folder_that_has_only_its_cases_gets_the_recordings(shop: Repository) 
     shop.runner.write_files({"evals/older/a.recording.json": b"{}"})
     tailor(shop)
     assert shop.text("evals/older/BUILD") == b'eval_cases()\n\nrecordings(\n    name="recordings",\n)\n'
+
+
+def test_a_new_folder_of_python_evals_gets_both_targets(shop: Repository) -> None:
+    shop.runner.write_files({"evals/python/test_a.py": EVAL, "evals/python/help.py": EVAL})
+    tailor(shop)
+    assert shop.text("evals/python/BUILD") == b'eval_tests()\n\nrecordings(\n    name="recordings",\n)\n'
+
+
+def test_a_folder_of_both_kinds_names_the_second(shop: Repository) -> None:
+    shop.runner.write_files({"evals/both/test_a.py": EVAL, "evals/both/a.yaml": CASE})
+    tailor(shop)
+    assert b'eval_tests(\n    name="python",\n)' in shop.text("evals/both/BUILD")
+    assert b"eval_cases()" in shop.text("evals/both/BUILD")
+
+
+def test_a_test_that_runs_no_agent_is_no_eval(shop: Repository) -> None:
+    shop.runner.write_files({"tests/plain/test_a.py": b"def test_a(tmp_path): ...\n"})
+    tailor(shop)
+    assert not Path(shop.runner.build_root, "tests/plain/BUILD").exists()
 
 
 @pytest.mark.parametrize("text", [b"display_name: Acme\n", b"- turns\n", b"turns: [", b"", b"turns:\n"])

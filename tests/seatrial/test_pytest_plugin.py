@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from echo_process import echoing, environment
 
-ROOT = Path.cwd()
 BINDING = "binding: invented_agent:InventedBinding\nroot: evals\n"
 EVAL = """\
 from seatrial import reply, web_message
@@ -27,24 +26,8 @@ async def test_it_repeats(run):
 
 @pytest.fixture(scope="module")
 def model() -> Iterator[str]:
-    """The model that repeats what it hears, in a process of its own."""
-    program = (
-        "import asyncio\nfrom echo_model import echo_model\n"
-        "async def main():\n async with echo_model() as url:\n  print(url, flush=True)\n"
-        "  await asyncio.get_running_loop().create_future()\nasyncio.run(main())"
-    )
-    process = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True, env=environment())
-    assert process.stdout is not None
-    try:
-        yield process.stdout.readline().strip()
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *(p for p in sys.path if p)])}
+    with echoing() as url:
+        yield url
 
 
 def run_eval(folder: Path, source: str, *options: str, binding: str = BINDING) -> tuple[int, dict[str, Any]]:

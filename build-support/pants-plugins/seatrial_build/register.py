@@ -5,6 +5,8 @@ from __future__ import annotations
 from seatrial_build.rules import (
     attempt_recording,
     find_gate_code,
+    generate_evals,
+    infer_case,
     infer_gate,
     judge_case,
     judge_gate,
@@ -14,17 +16,20 @@ from seatrial_build.rules import (
     prepare_runtime,
     reach_model,
     read_case,
+    read_test,
     record,
     seal_process,
     summarize,
     tailor_cases,
     verdict,
 )
-from seatrial_build.targets import cases, gates
+from seatrial_build.targets import cases, evals, gates
 
 _RULE_MODULES = (
     attempt_recording,
     find_gate_code,
+    generate_evals,
+    infer_case,
     infer_gate,
     judge_case,
     judge_gate,
@@ -34,6 +39,7 @@ _RULE_MODULES = (
     prepare_runtime,
     reach_model,
     read_case,
+    read_test,
     record,
     seal_process,
     summarize,
@@ -47,4 +53,4 @@ def rules():
 
 
 def target_types():
-    return [*cases.TARGET_TYPES, *gates.TARGET_TYPES]
+    return [*cases.TARGET_TYPES, *evals.TARGET_TYPES, *gates.TARGET_TYPES]

@@ -17,6 +17,8 @@ from pants.backend.python.target_types import (
 )
 from pants.backend.python.util_rules import ancestor_files, pex, pex_from_targets, python_sources
 from pants.core.target_types import TargetGeneratorSourcesHelperTarget
+from pants.engine.target import ValidateDependenciesRequest
+from pants.engine.unions import UnionRule
 
 
 def rules():
@@ -27,8 +29,17 @@ def rules():
         *pex_from_targets.rules(),
         *python_requirements.rules(),
         *python_sources.rules(),
-        *target_types_rules.rules(),
+        *(each for each in target_types_rules.rules() if not _compares_interpreters(each)),
     )
+
+
+def _compares_interpreters(rule) -> bool:
+    """Whether this makes a target refuse dependencies that are written for another Python.
+
+    A gate depends on what it reads as text too, whatever Python that is for; refused, one such gate would end every
+    walk through the graph. Code that cannot run on its Python says so when it runs.
+    """
+    return isinstance(rule, UnionRule) and rule.union_base is ValidateDependenciesRequest
 
 
 def target_types():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from seatrial.binding import Binding, BindingError, read_binding_file
+from seatrial.busy_core import busy_core
 from seatrial.cases.attempt import Attempt, attempt_case
 from seatrial.cases.contracts import Holder, contract_findings, fixture_holder, with_contracts
 from seatrial.cases.document import InvalidFile
@@ -42,7 +43,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         findings: tuple[Finding, ...] = (unsealed,)
     else:
         try:
-            contracts, attempt, findings = _run(options)
+            with busy_core(options.beside_busy_core):
+                contracts, attempt, findings = _run(options)
         except InvalidFile as error:
             findings = tuple(Finding(Cause.INVALID, str(mistake)) for mistake in error.mistakes)
         except Exception as error:
@@ -61,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--cache", type=Path, required=True, help="folder that keeps database templates")
     parser.add_argument("--address", default="", help="the build's address of the case")
     parser.add_argument("--repeat", type=int, default=1, help="run the case so often and compare")
+    parser.add_argument("--beside-busy-core", action="store_true", help="keep a core busy meanwhile")
     parser.add_argument("--record", action="store_true", help="ask the upstream for what has no recorded answer")
     parser.add_argument("--upstream-socket", type=Path, help="Unix socket of the upstream")
     parser.add_argument("--upstream-model", default="", help="the upstream's name of the model")

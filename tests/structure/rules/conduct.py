@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from rules import conduct_data as data
 from rules.files import SourceFile
 from rules.finding import Finding
-from rules.house import SEATRIAL
+from rules.house_seatrial import SEATRIAL
 from rules.names import Names, docstring_nodes, imports, within
 
 _FAKE_NAME = re.compile(data.FAKE_NAME)

@@ -17,6 +17,9 @@ MYPY_CONFIG = "mypy.ini"
 CASE_RUNNER = "seatrial.cases.run"
 """The Python module that runs one case. First party here, third party elsewhere."""
 
+TEST_RUNNER = "seatrial.pytest_run"
+"""The Python module that runs one test function of a Python eval."""
+
 BUILD_DEFINITION = "//:build_definition"
 """The target of the files that shape every process without being inputs of one (pants.toml, this plugin).
 

@@ -77,6 +77,11 @@ def neighbours_of(path: str, root: str) -> str:
     return posixpath.join(root, first, "**", "*.yaml")
 
 
+def recording_of_test(path: str, function: str) -> str:
+    """Return the path of a Python eval's recording: `test_one` of `test_a.py` has `test_a.test_one.recording.json`."""
+    return recording_of(f"{posixpath.splitext(path)[0]}.{function}.py")
+
+
 def recording_of(case_path: str) -> str:
     """Return the path of a case's recording: `recall.yaml` has `recall.recording.json` beside it."""
     return f"{posixpath.splitext(case_path)[0]}.recording.json"

@@ -13,6 +13,10 @@ MAX_RERUN = 20
 """A rerun command names at most so many targets; more are run by the command that was just used."""
 
 
+CASES = ("eval_case", "eval_test")
+"""The kinds of targets that run the agent."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """One verdict of a run. ``origin`` says where it came from: ran, memoized, cached locally or remotely."""
@@ -27,7 +31,7 @@ class Entry:
 
     @property
     def is_case(self) -> bool:
-        return self.kind == "eval_case"
+        return self.kind in CASES
 
 
 def origin(source: str, elapsed_ms: int | None) -> str:

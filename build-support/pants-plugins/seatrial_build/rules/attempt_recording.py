@@ -11,19 +11,19 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from pants.engine.fs import EMPTY_DIGEST, CreateDigest, Digest, DigestContents, FileContent, PathGlobs
+from pants.engine.fs import EMPTY_DIGEST, CreateDigest, Digest, DigestContents, FileContent, MergeDigests, PathGlobs
 from pants.engine.process import FallibleProcessResult, Process
-from pants.engine.rules import Get, collect_rules, rule
+from pants.engine.rules import Get, MultiGet, collect_rules, rule
 from pants.util.logging import LogLevel
 
-from seatrial_build.core.references import recording_of
 from seatrial_build.core.verdicts import Judgement
-from seatrial_build.rules.judge_case import KIND
-from seatrial_build.rules.prepare_case import Attempt, CaseFieldSet, CaseProcess, CaseProcessRequest
+from seatrial_build.rules.case_kinds import AnyCase, CaseFieldSet
+from seatrial_build.rules.prepare_case import Attempt, CaseProcess, CaseProcessRequest
 from seatrial_build.rules.verdict import Evidence, EvidenceRequest
 
 RECORDING, CASE = "recording.json", "case.yaml"
-"""What a recording run leaves beside its record when the case passed."""
+"""What a recording run leaves beside its record when the case passed. A case in YAML says in words of its own for which
+contracts it was recorded; for an eval in Python its recording alone says so."""
 
 RECORD = "record.json"
 
@@ -38,7 +38,7 @@ class RecordingRequest:
     ``kind`` and ``model`` are the service's, ``recorded_at`` is an ISO 8601 time, ``timeout`` in seconds.
     """
 
-    case: CaseFieldSet
+    case: AnyCase
     socket: str
     kind: str
     model: str
@@ -62,8 +62,9 @@ class RecordingRequest:
 class RecordingAttempt:
     """What came of it; ``stage`` is the run that was judged.
 
-    ``recording`` and ``case`` are set when the run with the model passed. Whether they may be kept says the
-    judgement, which is the replay's where there was one. ``left`` is all that the run with the model left.
+    ``recording`` is set when the run with the model passed, and ``case`` where its file gets new words. Whether they
+    may be kept says the judgement, which is the replay's where there was one. ``left`` is all that the run with the
+    model left.
     """
 
     judgement: Judgement
@@ -105,10 +106,10 @@ class Check:
 # Before the rules that use them: the engine looks for requests in what it has read so far.
 
 
-async def _run(case: CaseFieldSet, attempt: Attempt | None, replaced: Digest | None = None) -> Evidence:
+async def _run(case: AnyCase, attempt: Attempt | None, replaced: Digest | None = None) -> Evidence:
     prepared = await Get(CaseProcess, CaseProcessRequest(case, replaced=replaced, attempt=attempt))
     result = await Get(FallibleProcessResult, Process, prepared.process.process)
-    return await Get(Evidence, EvidenceRequest(case.address, KIND, result, "", prepared.policy, prepared.timeout))
+    return await Get(Evidence, EvidenceRequest(case.address, case.kind, result, "", prepared.policy, prepared.timeout))
 
 
 async def _files(left: Digest) -> dict[str, bytes]:
@@ -123,13 +124,15 @@ async def attempt_recording(request: RecordingRequest) -> RecordingAttempt:
     recording, words = files.get(RECORDING), files.get(CASE)
     if not asked.judgement.passed:
         return RecordingAttempt(asked.judgement, WITH_MODEL, asked.output, left=asked.left)
-    if recording is None or words is None:
+    if recording is None or (words is None and isinstance(case, CaseFieldSet)):
         judgement = Judgement("broken", f"the recording run passed and left no {RECORDING} or no {CASE}")
         return RecordingAttempt(judgement, WITH_MODEL, asked.output, left=asked.left)
-    replaced = await Get(
-        Digest, CreateDigest([FileContent(recording_of(case.path), recording), FileContent(case.path, words)])
+    made = [FileContent(case.recording, recording)]
+    made += [] if words is None else [FileContent(case.path, words)]
+    new, as_it_is = await MultiGet(
+        Get(Digest, CreateDigest(made)), Get(Digest, PathGlobs([case.path] if words is None else []))
     )
-    seen = await _run(case, None, replaced)
+    seen = await _run(case, None, await Get(Digest, MergeDigests([new, as_it_is])))
     return RecordingAttempt(seen.judgement, REPLAYED, seen.output, recording, words, asked.left)
 
 

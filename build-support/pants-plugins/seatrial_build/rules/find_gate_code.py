@@ -1,4 +1,4 @@
-"""Find what a gate or a test runs, and what it reads."""
+"""Find what a pytest file runs, and what it reads: a gate's, a test's or a Python eval's."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pants.backend.python.dependency_inference.rules import (
     PythonImportDependenciesInferenceFieldSet,
 )
 from pants.backend.python.subsystems.setup import PythonSetup
-from pants.backend.python.target_types import PythonResolveField
+from pants.backend.python.target_types import PythonRequirementsField, PythonResolveField, PythonSourceField
 from pants.engine.addresses import Address, Addresses
 from pants.engine.fs import PathGlobs, Paths
 from pants.engine.rules import Get, MultiGet, collect_rules, rule
@@ -20,6 +20,7 @@ from pants.engine.target import (
     DependenciesRequest,
     ExplicitlyProvidedDependencies,
     InferredDependencies,
+    Target,
     WrappedTarget,
     WrappedTargetRequest,
 )
@@ -37,7 +38,10 @@ class GateCodeRequest:
 
 @dataclass(frozen=True)
 class GateCode:
-    """The direct dependencies of a gate whose code runs in its process."""
+    """The direct dependencies of a pytest file whose code runs in its process.
+
+    pytest itself is among a gate's; an eval has it from its runner.
+    """
 
     addresses: Addresses
 
@@ -48,9 +52,10 @@ async def find_gate_code(
 ) -> GateCode:
     wrapped = await Get(WrappedTarget, WrappedTargetRequest(request.address, description_of_origin="a gate"))
     target = wrapped.target
-    field = target[GateSourceField]
+    field = target[PythonSourceField]
     resolve = target[PythonResolveField].normalized_value(python_setup)
-    modules = ["pytest", *(seatrial.test_plugins if isinstance(field, UnitTestSourceField) else ())]
+    modules = ["pytest"] if isinstance(field, GateSourceField) else []
+    modules += seatrial.test_plugins if isinstance(field, UnitTestSourceField) else ()
     imported, explicit, *tools = await MultiGet(
         Get(
             InferredDependencies,
@@ -109,6 +114,11 @@ async def find_read_files(request: ReadFilesRequest, owners: OwnersByPath) -> Re
     if any("*" in glob for glob in request.globs):
         found |= {address.maybe_convert_to_target_generator() for address in found}
     return ReadFiles(tuple(sorted(found)))
+
+
+def is_code(target: Target) -> bool:
+    """Tell whether a target is code: the rest of what processes need is data, and nobody shares it."""
+    return target.has_field(PythonSourceField) or target.has_field(PythonRequirementsField)
 
 
 def package_globs(packages: TypingPackagesField) -> tuple[str, ...]:

@@ -19,9 +19,11 @@ from seatrial_build.core.evidence import RECORD_FORMAT
 from seatrial_build.core.junit import junit
 from seatrial_build.core.places import COMMAND
 from seatrial_build.core.verdicts import GateOutcome, Hindrance, hindrance
+from seatrial_build.rules.case_kinds import AnyCase, CaseFieldSet, EvalTestFieldSet
 from seatrial_build.rules.judge_gate import GateRequest
-from seatrial_build.rules.prepare_case import CaseFieldSet, CaseProcess, CaseProcessRequest
-from seatrial_build.rules.read_case import CaseContents, CaseContentsRequest
+from seatrial_build.rules.prepare_case import CaseProcess, CaseProcessRequest
+from seatrial_build.rules.read_case import CaseContents
+from seatrial_build.rules.read_test import ContentsRequest
 from seatrial_build.rules.verdict import (
     CaseVerdict,
     Evidence,
@@ -33,7 +35,8 @@ from seatrial_build.rules.verdict import (
 )
 from seatrial_build.subsystem import SeatrialSubsystem
 
-KIND = "eval_case"
+IN_THE_OPEN = ("--interactive",)
+"""Tells the runner of Python evals that a person looks on, and may stop at a breakpoint."""
 
 
 class CaseTestRequest(TestRequest):
@@ -42,18 +45,24 @@ class CaseTestRequest(TestRequest):
     supports_debug = True
 
 
+class EvalTestRequest(TestRequest):
+    tool_subsystem = SeatrialSubsystem
+    field_set_type = EvalTestFieldSet
+    supports_debug = True
+
+
 @dataclass(frozen=True)
 class CaseRequest:
     """Ask for the verdict of a case."""
 
-    case: CaseFieldSet
+    case: AnyCase
 
 
 @dataclass(frozen=True)
 class GatesRequest:
     """Ask whether the gates of a case let it run."""
 
-    case: CaseFieldSet
+    case: AnyCase
 
 
 @dataclass(frozen=True)
@@ -66,7 +75,7 @@ class Passage:
 @rule(desc="Ask the gates of a case", level=LogLevel.DEBUG)
 async def ask_gates(request: GatesRequest) -> Passage:
     case = request.case
-    contents = await Get(CaseContents, CaseContentsRequest, case.contents_request)
+    contents = await Get(CaseContents, ContentsRequest(case))
     own, added = await MultiGet(
         Get(
             Targets,
@@ -93,14 +102,14 @@ async def ask_gates(request: GatesRequest) -> Passage:
 
 @rule(desc="Verdict", level=LogLevel.DEBUG)
 async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem, run_id: RunId) -> CaseVerdict:
-    address = request.case.address
+    address, kind = request.case.address, request.case.kind
     passage = await Get(Passage, GatesRequest(request.case))
     if passage.hindrance is not None:
         judgement, gates = passage.hindrance.judgement, passage.hindrance.gates
         record = {
             "format": RECORD_FORMAT,
             "address": address.spec,
-            "kind": KIND,
+            "kind": kind,
             "verdict": judgement.verdict,
             "reason": judgement.reason,
             "cure": judgement.cure,
@@ -108,17 +117,17 @@ async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem, run_id
         }
         content = (json.dumps(record, indent=2, ensure_ascii=False) + "\n").encode()
         reports = await Get(
-            Snapshot, CreateDigest(report_files(address, content, junit(address.spec, KIND, judgement)))
+            Snapshot, CreateDigest(report_files(address, content, junit(address.spec, kind, judgement)))
         )
-        return CaseVerdict(address, KIND, judgement, reports, origin="not run", blocked_by=gates)
+        return CaseVerdict(address, kind, judgement, reports, origin="not run", blocked_by=gates)
     prepared = await Get(CaseProcess, CaseProcessRequest(request.case))
     result = await Get(FallibleProcessResult, Process, prepared.process.process)
     evidence = await Get(
-        Evidence, EvidenceRequest(address, KIND, result, origin_of(result, run_id), prepared.policy, prepared.timeout)
+        Evidence, EvidenceRequest(address, kind, result, origin_of(result, run_id), prepared.policy, prepared.timeout)
     )
     return CaseVerdict(
         address,
-        KIND,
+        kind,
         evidence.judgement,
         evidence.reports,
         origin=evidence.origin,
@@ -133,14 +142,29 @@ async def run_case(batch: CaseTestRequest.Batch[CaseFieldSet, Any]) -> TestResul
     return test_result(await Get(CaseVerdict, CaseRequest(batch.single_element)))
 
 
+@rule(desc="Test a Python eval", level=LogLevel.DEBUG)
+async def run_test(batch: EvalTestRequest.Batch[EvalTestFieldSet, Any]) -> TestResult:
+    return test_result(await Get(CaseVerdict, CaseRequest(batch.single_element)))
+
+
 @rule(desc="Debug a case", level=LogLevel.DEBUG)
 async def debug_case(batch: CaseTestRequest.Batch[CaseFieldSet, Any]) -> TestDebugRequest:
     """Run a case on the terminal. Its gates are not asked: one debugs what is not right yet."""
     prepared = await Get(CaseProcess, CaseProcessRequest(batch.single_element))
+    return _debug(prepared)
+
+
+@rule(desc="Debug a Python eval", level=LogLevel.DEBUG)
+async def debug_test(batch: EvalTestRequest.Batch[EvalTestFieldSet, Any]) -> TestDebugRequest:
+    """Run a Python eval on the terminal, its gates not asked, with what it prints and its breakpoints."""
+    return _debug(await Get(CaseProcess, CaseProcessRequest(batch.single_element, words=IN_THE_OPEN)))
+
+
+def _debug(prepared: CaseProcess) -> TestDebugRequest:
     return TestDebugRequest(
         InteractiveProcess.from_process(prepared.process.process, forward_signals_to_process=False, restartable=True)
     )
 
 
 def rules():
-    return [*collect_rules(), *CaseTestRequest.rules()]
+    return [*collect_rules(), *CaseTestRequest.rules(), *EvalTestRequest.rules()]

@@ -25,6 +25,7 @@ from pants.util.frozendict import FrozenDict
 from pants.util.logging import LogLevel
 
 from seatrial_build.core import places
+from seatrial_build.targets.evals import EvalTestSourceField
 from seatrial_build.targets.gates import GateSourceField
 
 
@@ -32,13 +33,14 @@ from seatrial_build.targets.gates import GateSourceField
 class OwnersByPath:
     """The targets of each file, and the generators that would own a file which is not there yet.
 
-    ``modules`` are the Python modules in each folder that are no tests, ``gates`` the gates and tests,
-    ``seal`` the files of the seal, ``build_definition`` the target of that name where there is one.
+    ``modules`` are the Python modules in each folder that are no tests, ``gates`` the gates and tests, ``evals`` the
+    evals in Python, ``seal`` the files of the seal, ``build_definition`` the target of that name where there is one.
     """
 
     owners: FrozenDict[str, tuple[Address, ...]]
     modules: FrozenDict[str, tuple[Address, ...]]
     gates: frozenset[Address]
+    evals: frozenset[Address]
     generating: tuple[MultipleSourcesField, ...]
     seal: tuple[Address, ...]
     build_definition: tuple[Address, ...]
@@ -64,7 +66,7 @@ class OwnersByPath:
 async def map_owners(targets: AllTargets, unexpanded: AllUnexpandedTargets) -> OwnersByPath:
     owners: defaultdict[str, list[Address]] = defaultdict(list)
     modules: defaultdict[str, list[Address]] = defaultdict(list)
-    gates = set()
+    gates, evals = set(), set()
     for target in targets:
         for field in target.field_values.values():
             if not isinstance(field, SingleSourceField) or field.value is None:
@@ -72,6 +74,8 @@ async def map_owners(targets: AllTargets, unexpanded: AllUnexpandedTargets) -> O
             owners[field.file_path].append(target.address)
             if isinstance(field, GateSourceField):
                 gates.add(target.address)
+            elif isinstance(field, EvalTestSourceField):
+                evals.add(target.address)
             elif isinstance(field, PythonSourceField):
                 modules[posixpath.dirname(field.file_path)].append(target.address)
     generating = [
@@ -85,6 +89,7 @@ async def map_owners(targets: AllTargets, unexpanded: AllUnexpandedTargets) -> O
         _frozen(owners),
         _frozen(modules),
         frozenset(gates),
+        frozenset(evals),
         tuple(sorted(generating, key=lambda field: field.address)),
         tuple(sorted(a for path, found in owners.items() if fnmatch(path, places.SEAL_FILES) for a in found)),
         tuple(target.address for target in unexpanded if target.address.spec == places.BUILD_DEFINITION),

@@ -1,89 +1,27 @@
-"""Prepare the sealed process of a case, and infer what the case depends on."""
+"""Prepare the sealed process of a case, in YAML or in Python."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from pants.backend.python.target_types import PythonRequirementsField, PythonSourceField
-from pants.core.goals.test import TestFieldSet, TestSubsystem
+from pants.core.goals.test import TestSubsystem
 from pants.core.util_rules.source_files import SourceFiles, SourceFilesRequest
 from pants.engine.addresses import Addresses
 from pants.engine.fs import Digest, MergeDigests, PathGlobs
 from pants.engine.process import ProcessCacheScope
 from pants.engine.rules import Get, MultiGet, collect_rules, rule
-from pants.engine.target import (
-    DependenciesRequest,
-    ExplicitlyProvidedDependencies,
-    FieldSet,
-    InferDependenciesRequest,
-    InferredDependencies,
-    SourcesField,
-    Targets,
-)
-from pants.engine.unions import UnionRule
+from pants.engine.target import DependenciesRequest, ExplicitlyProvidedDependencies, SourcesField, Targets
 from pants.util.frozendict import FrozenDict
 from pants.util.logging import LogLevel
 
 from seatrial_build.core import places
-from seatrial_build.core.references import recording_of
-from seatrial_build.rules.map_owners import OwnersByPath
+from seatrial_build.rules.case_kinds import AnyCase
+from seatrial_build.rules.find_gate_code import is_code
 from seatrial_build.rules.prepare_runtime import Runtime, RuntimeRequest
-from seatrial_build.rules.read_case import CaseContents, CaseContentsRequest
+from seatrial_build.rules.read_case import CaseContents
+from seatrial_build.rules.read_test import ContentsRequest
 from seatrial_build.rules.seal_process import SealedProcess, SealedProcessRequest
 from seatrial_build.subsystem import SeatrialSubsystem
-from seatrial_build.targets.cases import BindingField, CaseDependenciesField, CaseSourceField
-from seatrial_build.targets.fields import GatesField, SealField, TimeoutField
-
-
-@dataclass(frozen=True)
-class CaseFieldSet(TestFieldSet):
-    required_fields = (CaseSourceField, BindingField)
-
-    source: CaseSourceField
-    binding: BindingField
-    dependencies: CaseDependenciesField
-    gates: GatesField
-    seal: SealField
-    timeout: TimeoutField
-
-    @property
-    def path(self) -> str:
-        """The case's path from the repository's top."""
-        return self.source.file_path
-
-    @property
-    def contents_request(self) -> CaseContentsRequest:
-        assert self.binding.value is not None
-        return CaseContentsRequest(self.path, self.binding.value)
-
-
-@dataclass(frozen=True)
-class CaseInferenceFieldSet(FieldSet):
-    required_fields = (CaseSourceField, BindingField)
-
-    source: CaseSourceField
-    binding: BindingField
-
-
-class InferCaseDependencies(InferDependenciesRequest):
-    infer_from = CaseInferenceFieldSet
-
-
-@rule(desc="Infer the dependencies of a case", level=LogLevel.DEBUG)
-async def infer_case_dependencies(request: InferCaseDependencies, owners: OwnersByPath) -> InferredDependencies:
-    binding = request.field_set.binding.value
-    assert binding is not None
-    contents = await Get(CaseContents, CaseContentsRequest(request.field_set.source.file_path, binding))
-    return InferredDependencies(
-        {
-            *contents.composition.code,
-            *contents.data_owners,
-            *contents.absent_owners,
-            *owners.seal,
-            *owners.build_definition,
-        }
-        - {request.field_set.address, request.field_set.address.maybe_convert_to_target_generator()}
-    )
 
 
 @dataclass(frozen=True)
@@ -101,12 +39,13 @@ class CaseProcessRequest:
     """Ask for the process of a case.
 
     ``replaced`` holds a case and its recording to use in place of the repository's; ``attempt`` is given
-    for a run that records.
+    for a run that records. ``words`` are added to what the runner is told.
     """
 
-    case: CaseFieldSet
+    case: AnyCase
     replaced: Digest | None = None
     attempt: Attempt | None = None
+    words: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -120,28 +59,30 @@ class CaseProcess:
 
 @dataclass(frozen=True)
 class CasePartsRequest:
-    case: CaseFieldSet
+    case: AnyCase
     replaced: Digest | None = None
 
 
 @dataclass(frozen=True)
 class CaseParts:
-    """What a case's process is made of: the code that it shares with other cases, and the files that are its own."""
+    """What a case's process is made of: the code that it shares with other cases, the files that are its own, and
+    what its runner is told of it alone."""
 
     code: Addresses
     inputs: Digest
+    words: tuple[str, ...]
 
 
 @rule(desc="Collect the parts of a case's process", level=LogLevel.DEBUG)
 async def collect_case_parts(request: CasePartsRequest) -> CaseParts:
     case = request.case
     contents, explicit = await MultiGet(
-        Get(CaseContents, CaseContentsRequest, case.contents_request),
+        Get(CaseContents, ContentsRequest(case)),
         Get(ExplicitlyProvidedDependencies, DependenciesRequest(case.dependencies)),
     )
     named = await Get(Targets, Addresses(explicit.includes))
-    code = {target.address for target in named if _is_code(target)}
-    own = {case.path, recording_of(case.path)}
+    code = {target.address for target in named if is_code(target)}
+    own = {case.path, case.recording}
     data = PathGlobs([*(path for path in contents.data if path not in own), *contents.neighbours])
     present = PathGlobs([case.path, *(path for path in contents.data if path in own)])
     shared, more, mine = await MultiGet(
@@ -150,7 +91,8 @@ async def collect_case_parts(request: CasePartsRequest) -> CaseParts:
         Get(Digest, PathGlobs, present),
     )
     inputs = await Get(Digest, MergeDigests([shared, more.snapshot.digest, request.replaced or mine]))
-    return CaseParts(Addresses(sorted({*contents.composition.code, *code})), inputs)
+    shared_code = Addresses(sorted({*contents.composition.code, *contents.code, *code}))
+    return CaseParts(shared_code, inputs, case.words(contents.composition.plugins))
 
 
 @rule(desc="Prepare the process of a case", level=LogLevel.DEBUG)
@@ -173,9 +115,11 @@ async def prepare_case(
             argv=(
                 "-P",
                 "-m",
-                places.CASE_RUNNER,
-                *_arguments(case, seatrial.repeat),
-                *(attempt.arguments if attempt else ()),
+                case.runner,
+                *parts.words,
+                *_arguments(case),
+                *(attempt.arguments if attempt else _strain(case, seatrial.repeat)),
+                *request.words,
             ),
             inputs=parts.inputs,
             description=f"{'Record' if attempt else 'Run'} {case.address}",
@@ -189,20 +133,23 @@ async def prepare_case(
     return CaseProcess(sealed, policy, timeout)
 
 
-def _arguments(case: CaseFieldSet, repeat: int) -> tuple[str, ...]:
+def _arguments(case: AnyCase) -> tuple[str, ...]:
     return (
-        case.path,
         f"--binding={case.binding.value}",
         f"--out={places.OUT}",
         f"--address={case.address.spec}",
         f"--cache={places.CACHE}",
-        *((f"--repeat={repeat}",) if repeat != 1 else ()),
     )
 
 
-def _is_code(target) -> bool:
-    return target.has_field(PythonSourceField) or target.has_field(PythonRequirementsField)
+def _strain(case: AnyCase, repeat: int) -> tuple[str, ...]:
+    """How a case is made to show what hangs on chance. A recording run is spared it."""
+    times = case.repeat.value or repeat
+    return (
+        *((f"--repeat={times}",) if times != 1 else ()),
+        *(("--beside-busy-core",) if case.beside_busy_core.value else ()),
+    )
 
 
 def rules():
-    return [*collect_rules(), UnionRule(InferDependenciesRequest, InferCaseDependencies)]
+    return collect_rules()

@@ -31,6 +31,7 @@ from seatrial_build.rules.map_owners import OwnersByPath
 from seatrial_build.rules.prepare_runtime import Runtime, RuntimeRequest
 from seatrial_build.rules.seal_process import SealedProcess, SealedProcessRequest
 from seatrial_build.subsystem import SeatrialSubsystem
+from seatrial_build.targets.evals import EvalTestSourceField
 from seatrial_build.targets.fields import ReadsField, SealField, TimeoutField
 from seatrial_build.targets.gates import (
     GateSourceField,
@@ -147,7 +148,9 @@ async def collect_typing_parts(
     )
     read = await Get(Targets, Addresses(sorted({owner for path in paths.files for owner in owners.of(path)})))
     # Of a test, what it imports counts and not what it reads: an edited case is no reason to check types again.
-    tests = [found.address for found in read if found.has_field(GateSourceField)]
+    tests = [
+        found.address for found in read if found.has_field(GateSourceField) or found.has_field(EvalTestSourceField)
+    ]
     sources = {found.address for found in read if found.has_field(PythonSourceField)} - {*tests}
     imported = await MultiGet(Get(GateCode, GateCodeRequest(address)) for address in tests)
     code = Addresses(

@@ -37,19 +37,21 @@ class ReadBinding:
 
 @dataclass(frozen=True)
 class CompositionRequest:
-    """Ask for the code of a composition: the binding and its plugins. None: the binding's default."""
+    """Ask for the code of a composition: the runner, the binding and its plugins. None: the binding's default."""
 
     binding_path: str
     plugins: tuple[str, ...] | None
+    runner: str = places.CASE_RUNNER
 
 
 @dataclass(frozen=True)
 class Composition:
-    """The targets whose code a composition runs, and the addresses of the gates that it adds."""
+    """The targets whose code a composition runs, the addresses of the gates that it adds, and its plugins."""
 
     code: tuple[Address, ...]
     gates: tuple[str, ...]
     root: str
+    plugins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,8 @@ class CaseContentsRequest:
 class CaseContents:
     """What a case refers to.
 
-    ``data`` are the files that go into its sandbox, ``data_owners`` their targets, ``absent_owners`` the
+    ``code`` are targets that it runs beside its composition. ``data`` are the files that go into its sandbox,
+    ``data_owners`` their targets, ``absent_owners`` the
     generators that would own files which are named and not there. ``neighbours`` are globs of what lies where
     those were looked for, so that the case's own run can name what comes near.
     """
@@ -71,7 +74,8 @@ class CaseContents:
     data: tuple[str, ...]
     data_owners: tuple[Address, ...]
     absent_owners: tuple[Address, ...]
-    neighbours: tuple[str, ...]
+    neighbours: tuple[str, ...] = ()
+    code: tuple[Address, ...] = ()
 
 
 @rule(desc="Read a binding", level=LogLevel.DEBUG)
@@ -84,13 +88,15 @@ async def read_the_binding(request: BindingRequest) -> ReadBinding:
 async def find_composition(request: CompositionRequest, python_setup: PythonSetup) -> Composition:
     read = await Get(ReadBinding, BindingRequest(request.binding_path))
     binding = read.binding
-    modules = [places.CASE_RUNNER, *filter(None, [binding.module]), *binding.modules_of(request.plugins)]
+    modules = [request.runner, *filter(None, [binding.module]), *binding.modules_of(request.plugins)]
     owners = await MultiGet(
         Get(PythonModuleOwners, PythonModuleOwnersRequest(module, resolve=python_setup.default_resolve))
         for module in modules
     )
     code = {address for owner in owners for address in owner.unambiguous}
-    return Composition(tuple(sorted(code)), binding.gates_of(request.plugins), binding.root)
+    return Composition(
+        tuple(sorted(code)), binding.gates_of(request.plugins), binding.root, binding.plugins_of(request.plugins)
+    )
 
 
 @rule(desc="Read a case", level=LogLevel.DEBUG)

@@ -24,6 +24,7 @@ from seatrial_build.core.drift import drift
 from seatrial_build.core.embedded_model import ModelServerFailed, prepare_command
 from seatrial_build.core.estimate import estimate, recorded, turns_in, worded
 from seatrial_build.core.forwarder import Forwarder
+from seatrial_build.core.functions import functions_in
 from seatrial_build.core.keeping import objection, write_together
 from seatrial_build.core.model_service import UpstreamUnusable
 from seatrial_build.core.places import COMMAND
@@ -31,8 +32,8 @@ from seatrial_build.core.references import recording_of
 from seatrial_build.core.spending import Account, Budget, Ledger
 from seatrial_build.core.verdicts import EXIT_CODES
 from seatrial_build.rules.attempt_recording import Check, CheckRequest, RecordingAttempt, RecordingRequest
+from seatrial_build.rules.case_kinds import KINDS, AnyCase, CaseFieldSet
 from seatrial_build.rules.judge_case import GatesRequest, Passage
-from seatrial_build.rules.prepare_case import CaseFieldSet
 from seatrial_build.rules.reach_model import KEY, MODEL, URL, WEIGHTS, ModelChoice, ModelRequest, reaching
 from seatrial_build.rules.read_yaml import read_yaml
 from seatrial_build.subsystem import SeatrialSubsystem
@@ -77,7 +78,7 @@ async def record_cases(
     workspace: Workspace,
     distdir: DistDir,
 ) -> Record:
-    cases = [CaseFieldSet.create(target) for target in targets if CaseFieldSet.is_applicable(target)]
+    cases = [kind.create(target) for target in targets for kind in KINDS if kind.is_applicable(target)]
     choice = await Get(ModelChoice, ModelRequest())
     refused = _refusal(cases, choice, seatrial)
     if refused:
@@ -128,7 +129,7 @@ async def record_cases(
     return Record(exit_code=code)
 
 
-def _refusal(cases: Sequence[CaseFieldSet], choice: ModelChoice, seatrial: SeatrialSubsystem) -> str:
+def _refusal(cases: Sequence[AnyCase], choice: ModelChoice, seatrial: SeatrialSubsystem) -> str:
     """Say why nothing can be recorded, before anything is fetched or run; empty when it can."""
     if not cases:
         return f"`record` found no case among what was named. Run: {COMMAND} record evals::"
@@ -142,7 +143,7 @@ def _refusal(cases: Sequence[CaseFieldSet], choice: ModelChoice, seatrial: Seatr
     return ""
 
 
-def _preparing(choice: ModelChoice, record: RecordSubsystem, cases: Sequence[CaseFieldSet]) -> InteractiveProcess:
+def _preparing(choice: ModelChoice, record: RecordSubsystem, cases: Sequence[AnyCase]) -> InteractiveProcess:
     """What asks the person, on the person's own terminal, which the build's daemon does not have."""
     option = "--check " if record.check else ""
     said_yes = f"{COMMAND} record --yes {option}{' '.join(shlex.quote(case.address.spec) for case in cases)}"
@@ -153,7 +154,7 @@ def _preparing(choice: ModelChoice, record: RecordSubsystem, cases: Sequence[Cas
     )
 
 
-def _expected(cases: Sequence[CaseFieldSet], choice: ModelChoice, check: bool) -> str:
+def _expected(cases: Sequence[AnyCase], choice: ModelChoice, check: bool) -> str:
     top = Path(get_buildroot())
     near = {path.parent for path in (top / case.path for case in cases)}
     known = [recorded(path.read_bytes()) for folder in sorted(near) for path in sorted(folder.glob(recording_of("*")))]
@@ -161,8 +162,8 @@ def _expected(cases: Sequence[CaseFieldSet], choice: ModelChoice, check: bool) -
     estimates = [
         estimate(
             case.address.spec,
-            turns_in(read_yaml((top / case.path).read_bytes())),
-            _content(top / recording_of(case.path)),
+            _turns(case, (top / case.path).read_bytes()),
+            _content(top / case.recording),
             roles,
             embedded=choice.embedded,
         )
@@ -172,11 +173,17 @@ def _expected(cases: Sequence[CaseFieldSet], choice: ModelChoice, check: bool) -
     return worded(estimates, whom=whom, check=check)
 
 
+def _turns(case: AnyCase, content: bytes) -> int:
+    if isinstance(case, CaseFieldSet):
+        return turns_in(read_yaml(content))
+    return sum(function.turns for function in functions_in(content) if function.name == case.name)
+
+
 def _content(path: Path) -> bytes | None:
     return path.read_bytes() if path.is_file() else None
 
 
-def _request(case: CaseFieldSet, choice: ModelChoice, forwarder: Forwarder, timeout: int) -> RecordingRequest:
+def _request(case: AnyCase, choice: ModelChoice, forwarder: Forwarder, timeout: int) -> RecordingRequest:
     now = datetime.now(timezone.utc).isoformat(timespec="seconds").replace("+00:00", "Z")
     model = "" if choice.embedded else choice.model
     return RecordingRequest(case, str(forwarder.server_address), choice.kind, model, now, timeout)
@@ -202,7 +209,7 @@ class _Desk:
 
     def keep(
         self,
-        case: CaseFieldSet,
+        case: AnyCase,
         attempt: RecordingAttempt,
         left: list[bytes],
         account: Account,
@@ -218,9 +225,11 @@ class _Desk:
             self.console.print_stderr(report.not_kept(spec, why, account, seconds))
             return _End(EXIT_CODES["broken"])
         if attempt.judgement.passed:
-            assert attempt.recording is not None and attempt.case is not None
-            path = recording_of(case.path)
-            changed = write_together({self.top / path: attempt.recording, self.top / case.path: attempt.case})
+            assert attempt.recording is not None
+            path = case.recording
+            files = {self.top / path: attempt.recording}
+            files.update({} if attempt.case is None else {self.top / case.path: attempt.case})
+            changed = write_together(files)
             self.console.print_stdout(
                 report.kept(path, changed=bool(changed), exchanges=attempt.exchanges, account=account, seconds=seconds)
             )
@@ -234,7 +243,7 @@ class _Desk:
         return _End(attempt.judgement.exit_code)
 
     def compare(
-        self, case: CaseFieldSet, check: Check, left: list[bytes], account: Account, started: float, reached: str
+        self, case: AnyCase, check: Check, left: list[bytes], account: Account, started: float, reached: str
     ) -> _End:
         """Tell how what the model says today differs from what is recorded, and leave it to look at."""
         spec, seconds = case.address.spec, time.monotonic() - started
@@ -243,7 +252,7 @@ class _Desk:
             why = f"{against}. Nothing of the attempt was written"
             self.console.print_stderr(report.unchecked(spec, why, account, seconds))
             return _End(EXIT_CODES["broken"])
-        there = _content(self.top / recording_of(case.path))
+        there = _content(self.top / case.recording)
         if there is None:
             why = f"it has no recording. Run: {COMMAND} record {shlex.quote(spec)}"
             self.console.print_stderr(report.unchecked(spec, why, account, seconds))
@@ -257,7 +266,7 @@ class _Desk:
         print_it("\n".join([told, *self._leave(case, check.left)]))
         return _End(found.exit_code)
 
-    def _leave(self, case: CaseFieldSet, left: Digest) -> Iterator[str]:
+    def _leave(self, case: AnyCase, left: Digest) -> Iterator[str]:
         place = str(self.distdir.relpath / "record" / case.address.path_safe_spec)
         self.workspace.write_digest(left, path_prefix=place, clear_paths=[place])
         yield f"What the model's run left is in {place}; nothing beside the case was changed."

@@ -6,16 +6,21 @@ from pants.core.target_types import FileDependenciesField, FileTarget
 from pants.engine.fs import GlobMatchErrorBehavior
 from pants.engine.target import (
     COMMON_TARGET_FIELDS,
-    AsyncFieldMixin,
     Dependencies,
     MultipleSourcesField,
     SingleSourceField,
-    StringField,
     Target,
     TargetFilesGenerator,
 )
 
-from seatrial_build.targets.fields import GatesField, SealField, TimeoutField
+from seatrial_build.targets.fields import (
+    BesideBusyCoreField,
+    BindingField,
+    GatesField,
+    RepeatField,
+    SealField,
+    TimeoutField,
+)
 
 
 class CaseSourceField(SingleSourceField):
@@ -36,16 +41,15 @@ class CaseDependenciesField(Dependencies):
     )
 
 
-class BindingField(StringField, AsyncFieldMixin):
-    alias = "binding"
-    required = True
-    help = (
-        "The path, from the repository's top, of the `binding.yaml` that says how the agent is driven and which "
-        "Python modules stand behind the words of a case."
-    )
-
-
-_MOVED_FIELDS = (BindingField, CaseDependenciesField, GatesField, SealField, TimeoutField)
+_MOVED_FIELDS = (
+    BesideBusyCoreField,
+    BindingField,
+    CaseDependenciesField,
+    GatesField,
+    RepeatField,
+    SealField,
+    TimeoutField,
+)
 
 
 class EvalCase(Target):

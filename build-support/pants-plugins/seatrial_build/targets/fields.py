@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from pants.engine.target import AsyncFieldMixin, IntField, StringField, StringSequenceField, ValidNumbers
+from pants.engine.target import (
+    AsyncFieldMixin,
+    BoolField,
+    IntField,
+    StringField,
+    StringSequenceField,
+    ValidNumbers,
+)
 
 SEAL_POLICIES = ("required", "inherited", "off")
 
@@ -32,6 +39,33 @@ class GatesField(StringSequenceField, AsyncFieldMixin):
         "does not pass blocks the case: no process is started. Gates are no dependencies: they are not in the "
         "case's sandbox, not in its cache key, and `--changed-since` does not follow them. A gate that reads "
         "`evals/` must not stand here."
+    )
+
+
+class BindingField(StringField, AsyncFieldMixin):
+    alias = "binding"
+    required = True
+    help = (
+        "The path, from the repository's top, of the `binding.yaml` that says how the agent is driven and which "
+        "Python modules stand behind the words of a case."
+    )
+
+
+class RepeatField(IntField):
+    alias = "repeat"
+    valid_numbers = ValidNumbers.positive_only
+    help = (
+        "Run it so often in one sealed process. Every repeat has to end alike and to send the model the same bytes, "
+        "or the verdict is *broken*. Unset, the option `[seatrial].repeat` decides. Recording runs once."
+    )
+
+
+class BesideBusyCoreField(BoolField):
+    alias = "beside_busy_core"
+    default = False
+    help = (
+        "Keep a core busy while it runs, so that its processes are scheduled otherwise than on an idle machine. "
+        "With `repeat` it shows what hangs on who comes first."
     )
 
 
