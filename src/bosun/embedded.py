@@ -5,7 +5,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,10 +32,11 @@ class StoreUrls:
 
 
 @contextmanager
-def stores(settings: Settings) -> Iterator[StoreUrls]:
+def stores(settings: Settings, on_end: Callable[[Exception], None]) -> Iterator[StoreUrls]:
     """Run what is not named by a URL, durably, until the block ends.
 
-    Raises `DataDirectoryBusy` and `ServiceError`.
+    `on_end` is called, in another thread, with what to say when one of them ends of itself. Raises
+    `DataDirectoryBusy` and `ServiceError`.
     """
     if settings.postgres_url and settings.redis_url:
         yield StoreUrls(settings.postgres_url, settings.redis_url)
@@ -44,11 +45,11 @@ def stores(settings: Settings) -> Iterator[StoreUrls]:
 
     with ExitStack() as running:
         running.enter_context(_sole_use(settings.data_dir))
-        postgres = settings.postgres_url or running.enter_context(_postgres(settings.data_dir))
+        postgres = settings.postgres_url or running.enter_context(_postgres(settings.data_dir, on_end))
         redis = settings.redis_url
         if redis is None:
-            valkey = Valkey.start(settings.data_dir / "valkey", settings.data_dir / "run" / "valkey.sock", durable=True)
-            redis = running.enter_context(valkey).url
+            data, socket = settings.data_dir / "valkey", settings.data_dir / "run" / "valkey.sock"
+            redis = running.enter_context(Valkey.start(data, socket, durable=True, on_end=on_end)).url
         yield StoreUrls(postgres, redis)
 
 
@@ -69,7 +70,7 @@ def database(settings: Settings) -> Iterator[str]:
 
 
 @contextmanager
-def _postgres(data_dir: Path) -> Iterator[str]:
+def _postgres(data_dir: Path, on_end: Callable[[Exception], None] | None = None) -> Iterator[str]:
     from embedded_services import Postgres, initialize_cluster
 
     cluster = data_dir / "postgres"
@@ -78,7 +79,7 @@ def _postgres(data_dir: Path) -> Iterator[str]:
         shutil.rmtree(unfinished, ignore_errors=True)
         initialize_cluster(unfinished)
         unfinished.rename(cluster)
-    with Postgres.start(cluster, _socket_dir(data_dir), durable=True) as server:
+    with Postgres.start(cluster, _socket_dir(data_dir), durable=True, on_end=on_end) as server:
         yield server.url(DATABASE)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import sys
+import threading
 from types import FrameType
 from typing import Final
 
@@ -19,18 +20,28 @@ def serve(settings: Settings) -> None:
     """Serve until SIGTERM or SIGINT; then finish or cancel what runs, and stop the embedded stores.
 
     Raises `SettingsInvalid` and `PluginUnknown` before anything is started, `DataDirectoryBusy` and `ServiceError`
-    when the stores cannot be.
+    when the stores cannot be, or when one of them ends of itself: what is left could only refuse, for ever.
     """
     if not settings.model_url:
         raise SettingsInvalid(MODEL_URL_MISSING)
     require_known(settings.plugins)
+    main = threading.get_ident()
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, _end_once)
+    ends: list[Exception] = []
+
+    def store_ended(why: Exception) -> None:
+        ends.append(why)
+        signal.pthread_kill(main, signal.SIGTERM)  # the way out that everything has anyway
+
     try:
-        with stores(settings) as urls:
+        with stores(settings, store_ended) as urls:
             _serve_on(settings, urls.postgres, urls.redis)
-    except _Ended:
-        pass
+    except (_Ended, Exception, SystemExit) as error:
+        if not ends and not isinstance(error, _Ended):
+            raise
+    if ends:
+        raise ends[0]
 
 
 class _Ended(BaseException):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 
 class ServiceError(Exception):
@@ -17,3 +20,8 @@ def describe(failure: str, *, cure: str, log: Sequence[str] = ()) -> str:
     """Word one failure: what happened, the end of the server's own log, and what to do next."""
     shown = ["", "The end of its log:", *(f"  {line}" for line in log)] if log else []
     return "\n".join([failure, *shown, *([""] if shown else []), cure])
+
+
+def cure_of_full_disk(place: Path) -> dict[str, str]:
+    """What to do when a server's log says, in the C library's words, that there is no space for what it keeps."""
+    return {os.strerror(errno.ENOSPC): f"Free space on the disk of '{place}', then start again."}

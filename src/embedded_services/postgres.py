@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -11,7 +12,7 @@ from urllib.parse import quote
 from embedded_services.account import hand_over, require_reachable, require_writable, server_account
 from embedded_services.binaries import postgres_program
 from embedded_services.cluster import CURES, ENVIRONMENT, SOCKET_NAME, flush, require_cluster
-from embedded_services.errors import ServiceError, describe
+from embedded_services.errors import ServiceError, cure_of_full_disk, describe
 from embedded_services.process import ServerProcess
 from embedded_services.sockets import require_short
 
@@ -27,11 +28,14 @@ class Postgres:
         self._durable = durable
 
     @classmethod
-    def start(cls, data_dir: Path, socket_dir: Path, *, durable: bool) -> Postgres:
+    def start(
+        cls, data_dir: Path, socket_dir: Path, *, durable: bool, on_end: Callable[[ServiceError], None] | None = None
+    ) -> Postgres:
         """Serve the cluster in `data_dir` on a socket in `socket_dir` and return when it accepts connections.
 
         `durable` says whether a commit survives a crash of the machine; without it nothing is flushed. As
-        root the server runs as `nobody` and the cluster's files are given to that user. Raises
+        root the server runs as `nobody` and the cluster's files are given to that user. `on_end` is called,
+        in another thread, with what to say when the server ends though nobody stopped it. Raises
         ServiceError.
         """
         program = postgres_program("postgres")
@@ -55,7 +59,8 @@ class Postgres:
             death_signal=_stop_signal(durable),
             environment=ENVIRONMENT,
             account=account,
-            cures=CURES,
+            cures={**CURES, **cure_of_full_disk(data_dir)},
+            on_end=on_end,
         )
         return cls(process, socket_path.parent, durable)
 

@@ -21,6 +21,8 @@ from dataclasses import dataclass
 from embedded_services.errors import ServiceError, describe
 
 KEPT_LINES = 50
+END_LINES = 10
+"""So many of them say why a server ended."""
 START_SECONDS = 60.0
 STOP_SECONDS = 60.0
 KILL_SECONDS = 10.0
@@ -54,13 +56,21 @@ def die_with_parent(death_signal: signal.Signals) -> Callable[[], None] | None:
 class ServerProcess:
     """A running server: its process, its supervising thread and the last lines of its log."""
 
-    def __init__(self, name: str, ready_line: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        ready_line: str,
+        cures: Mapping[str, str] | None = None,
+        on_end: Callable[[ServiceError], None] | None = None,
+    ) -> None:
         self._name = name
         self._ready_line = ready_line
+        self._cures = dict(cures or {})
+        self._on_end = on_end
         self._log: deque[str] = deque(maxlen=KEPT_LINES)
         self._settled = threading.Event()
         self._ready = False
-        self._abandoned = False
+        self._asked_to_end = False
         self._refusal: BaseException | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._supervisor: threading.Thread | None = None
@@ -77,15 +87,17 @@ class ServerProcess:
         account: Account | None = None,
         held_descriptors: Sequence[int] = (),
         cures: Mapping[str, str] | None = None,
+        on_end: Callable[[ServiceError], None] | None = None,
         seconds: float = START_SECONDS,
     ) -> ServerProcess:
         """Start `argv` and return when its log holds `ready_line`.
 
         `death_signal` is what the server gets when this process dies. `cures` maps a text of the server's log to
-        what to do about it. Raises ServiceError, with nothing left running, when the server ends or `seconds`
+        what to do about it. `on_end` is called, in another thread, when the server ends later and nobody asked it
+        to: with what to say. Raises ServiceError, with nothing left running, when the server ends or `seconds`
         pass before it is ready.
         """
-        server = cls(name, ready_line)
+        server = cls(name, ready_line, cures, on_end)
         server._supervisor = threading.Thread(
             target=server._supervise,
             args=(list(argv), death_signal, dict(environment), account, tuple(held_descriptors)),
@@ -101,7 +113,7 @@ class ServerProcess:
         if server._ready:
             return server
         server.kill()
-        raise ServiceError(server._explain_failed_start(settled, seconds, cures or {}))
+        raise ServiceError(server._explain_failed_start(settled, seconds))
 
     @property
     def pid(self) -> int:
@@ -121,6 +133,7 @@ class ServerProcess:
         if self._gone():
             return
         assert self._process is not None
+        self._asked_to_end = True
         self._process.send_signal(stop_signal)
         self._join(seconds)
         if self._gone():
@@ -136,7 +149,7 @@ class ServerProcess:
 
     def kill(self) -> None:
         """End the server at once. The log's end is awaited, since the server's own children hold it open."""
-        self._abandoned = True  # for a supervisor that has yet to fork
+        self._asked_to_end = True  # also for a supervisor that has yet to fork
         if self._process is not None and not self._gone():
             self._process.kill()
         self._join(KILL_SECONDS)
@@ -175,7 +188,7 @@ class ServerProcess:
             self._refusal = refusal
             self._settled.set()
             return
-        if self._abandoned:
+        if self._asked_to_end:
             process.kill()
         assert process.stdout is not None
         with process.stdout as output:
@@ -187,18 +200,31 @@ class ServerProcess:
                     self._settled.set()
         process.wait()
         self._settled.set()
+        if self._ready and not self._asked_to_end and self._on_end is not None:
+            self._on_end(ServiceError(self._explain_end()))
 
-    def _explain_failed_start(self, settled: bool, seconds: float, cures: Mapping[str, str]) -> str:
+    def _explain_end(self) -> str:
+        return describe(
+            f"{self._name} ended {self._how()}, and nobody had asked it to.",
+            log=self.log()[-END_LINES:],
+            cure=self._cure("Start again. If this repeats, its log says why, or the system's does."),
+        )
+
+    def _explain_failed_start(self, settled: bool, seconds: float) -> str:
         if self._refusal is not None:
             return describe(
                 f"{self._name} could not be started: {self._refusal}",
                 cure="Check that its program may be executed here, and that root may switch users here.",
             )
-        log = self.log()
-        text = "\n".join(log)
-        cure = next((cure for sign, cure in cures.items() if sign in text), "The log above says what to change.")
+        log, cure = self.log(), self._cure("The log above says what to change.")
         if not settled:
             return describe(f"{self._name} was not ready within {seconds:g} s and was killed.", log=log, cure=cure)
+        return describe(f"{self._name} ended {self._how()} before it was ready.", log=log, cure=cure)
+
+    def _cure(self, otherwise: str) -> str:
+        text = "\n".join(self._log)
+        return next((cure for sign, cure in self._cures.items() if sign in text), otherwise)
+
+    def _how(self) -> str:
         status = self._process.returncode if self._process is not None else None
-        ended = f"by signal {-status}" if status is not None and status < 0 else f"with status {status}"
-        return describe(f"{self._name} ended {ended} before it was ready.", log=log, cure=cure)
+        return f"by signal {-status}" if status is not None and status < 0 else f"with status {status}"

@@ -6,13 +6,14 @@ import fcntl
 import os
 import signal
 import socket
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote
 
 from embedded_services.binaries import valkey_program
-from embedded_services.errors import ServiceError, describe
+from embedded_services.errors import ServiceError, cure_of_full_disk, describe
 from embedded_services.process import ServerProcess
 from embedded_services.sockets import identify, require_short
 
@@ -36,11 +37,14 @@ class Valkey:
         self._stop_signal = signal.SIGTERM if durable else signal.SIGKILL
 
     @classmethod
-    def start(cls, data_dir: Path, socket_path: Path, *, durable: bool) -> Valkey:
+    def start(
+        cls, data_dir: Path, socket_path: Path, *, durable: bool, on_end: Callable[[ServiceError], None] | None = None
+    ) -> Valkey:
         """Serve on `socket_path` with `data_dir` as the server's own directory and return when it accepts connections.
 
         `durable` says whether an answered write survives a crash of the machine: each is then flushed to the
-        append-only file first. Without it nothing is written. Raises ServiceError.
+        append-only file first. Without it nothing is written. `on_end` is called, in another thread, with what to
+        say when the server ends though nobody stopped it. Raises ServiceError.
         """
         program = valkey_program()
         data_dir = data_dir.absolute()
@@ -57,7 +61,8 @@ class Valkey:
                 death_signal=signal.SIGTERM,
                 environment={"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
                 held_descriptors=(claim,),
-                cures=_CURES,
+                cures={**_CURES, **cure_of_full_disk(data_dir)},
+                on_end=on_end,
             )
         except BaseException:
             socket_path.unlink(missing_ok=True)

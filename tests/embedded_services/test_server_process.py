@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import queue
 import signal
 import subprocess
 import sys
@@ -110,3 +111,39 @@ def test_a_server_that_ignores_the_request_to_stop_is_killed_and_said_so(watch: 
 def test_a_missing_program_is_an_error_of_the_service() -> None:
     with pytest.raises(ServiceError, match=r"Absent could not be started: .*'/nonexistent'"):
         ServerProcess.start("Absent", ["/nonexistent"], ready_line="", death_signal=signal.SIGKILL, environment={})
+
+
+def test_the_end_of_a_server_that_nobody_stopped_is_told_with_the_end_of_its_log_and_its_cure() -> None:
+    ends: queue.Queue[ServiceError] = queue.Queue()
+    server = ServerProcess.start(
+        "Mortal",
+        ["/bin/sh", "-c", "echo ready; seq 1 30; echo no room; exit 3"],
+        ready_line="ready",
+        death_signal=signal.SIGKILL,
+        environment={"PATH": "/usr/bin:/bin"},
+        cures={"no room": "Make room."},
+        on_end=ends.put,
+    )
+    said = str(ends.get()).splitlines()
+    assert said[0] == "Mortal ended with status 3, and nobody had asked it to."
+    assert [line.strip() for line in said if line.startswith("  ")] == [*(str(n) for n in range(22, 31)), "no room"]
+    assert said[-1] == "Make room."
+    server.stop(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("end", ["stop", "kill"])
+def test_the_end_of_a_server_that_was_asked_to_end_is_not_told(end: str) -> None:
+    ends: list[ServiceError] = []
+    server = ServerProcess.start(
+        "Willing",
+        ["/bin/sh", "-c", "echo ready; exec sleep 1000"],
+        ready_line="ready",
+        death_signal=signal.SIGKILL,
+        environment={"PATH": "/usr/bin:/bin"},
+        on_end=ends.append,
+    )
+    if end == "stop":
+        server.stop(signal.SIGTERM)
+    else:
+        server.kill()
+    assert ends == []

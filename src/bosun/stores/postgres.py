@@ -13,6 +13,8 @@ from bosun.stores.migrations import SCHEMA_HEAD, SchemaMismatch
 
 DRIVER = "postgresql+psycopg"
 CONNECT_TIMEOUT_SECONDS = 10
+ROWS_BEYOND_MEMORY = 8192
+"""So many rows do not fit into the least work memory: the server writes them to its disk for a moment, if it can."""
 
 
 def driver_url(url: str) -> URL:
@@ -60,6 +62,8 @@ async def postgres_problem(engine: AsyncEngine) -> str | None:
     try:
         async with engine.connect() as connection:
             read_only = (await connection.execute(text("SHOW transaction_read_only"))).scalar_one()
+            await connection.execute(text("SET LOCAL work_mem = '64kB'"))
+            await connection.execute(text(f"SELECT count(*) FROM generate_series(1, {ROWS_BEYOND_MEMORY})"))
     except Exception as error:  # whatever is wrong with a store is its health, not an error of the question
         return problem_of(error)
     return SAYS["read_only"] if read_only == "on" else None

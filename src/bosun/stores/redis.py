@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from typing import Any, Final
 
 from redis.asyncio import Redis
 from redis.asyncio.connection import Connection
 from redis.exceptions import ResponseError
 
-from bosun.stores.faults import StoreRefuses, problem_of
+from bosun.stores.faults import StoreRefuses, Trouble, problem_of
 
 KEY_PREFIX = "bosun:"
 CONNECT_TIMEOUT_SECONDS = 10.0
@@ -17,6 +19,10 @@ ANSWER_TIMEOUT_SECONDS = 30.0
 
 PROBE: Final = f"{KEY_PREFIX}writable"
 """A key that holds nothing: writing it shows whether anything can be written."""
+
+
+_NO_SPACE: Final = os.strerror(errno.ENOSPC)
+"""In the C library's words, which the server repeats."""
 
 
 class _Client(Redis):
@@ -28,7 +34,8 @@ class _Client(Redis):
             return await super().parse_response(connection, command_name, **options)
         except ResponseError as error:
             if str(error).startswith("MISCONF"):
-                raise StoreRefuses("redis", "read_only", str(error)) from error
+                trouble: Trouble = "full" if _NO_SPACE in str(error) else "read_only"
+                raise StoreRefuses("redis", trouble, str(error)) from error
             raise
 
 
