@@ -50,7 +50,7 @@ def prove_inherited(call: Call, tried: list[str]) -> None:
     refusals.refuse()
     done = inside.confirm(tried)
     tried.append("write the proof")
-    proof.write(call.proof, _statement(call.policy, [], None, {}, done, proof.OPEN_SOCKETS))
+    proof.write(call.proof, _statement(call, [], None, {}, done, proof.OPEN_SOCKETS))
 
 
 def run_sealed(call: Call, tried: list[str]) -> int:
@@ -100,7 +100,7 @@ def _be_first(call: Call, tried: list[str], bound: list[str], user: int, pipes: 
         parts = inside.build(tried, keep, call, bound)
         mapped = {"inside": NOBODY, "outside": user}
         done = inside.confirm(tried)
-        report = "sealed\n" + _statement(call.policy, NAMESPACES, mapped, parts, done, proof.HIDDEN_SOCKETS)
+        report = "sealed\n" + _statement(call, NAMESPACES, mapped, parts, done, proof.HIDDEN_SOCKETS)
     except Exception as error:
         number = (error.errno or 0) if isinstance(error, OSError) else 0
         words = (error.strerror if isinstance(error, OSError) else None) or repr(error)
@@ -114,7 +114,7 @@ def _be_first(call: Call, tried: list[str], bound: list[str], user: int, pipes: 
 
 
 def _statement(
-    policy: str,
+    call: Call,
     namespaces: list[str],
     mapped: dict[str, int] | None,
     parts: dict[str, Any],
@@ -123,7 +123,8 @@ def _statement(
 ) -> str:
     return proof.encode(
         {
-            "policy": policy,
+            "policy": call.policy,
+            "key": call.key,
             "sealed": True,
             "namespaces": namespaces,
             "uid_map": mapped,

@@ -1,12 +1,13 @@
 """Run a command that cannot reach the network, and prove it first.
 
 usage: python3 seal.py --policy required|inherited|off --proof FILE --record-dir DIR --address ADDRESS
-                       [--keep-socket PATH]... [--private DIR]... -- COMMAND [ARGUMENT]...
+                       [--key KEY] [--keep-socket PATH]... [--private DIR]... -- COMMAND [ARGUMENT]...
 
 required   namespaces of its own: users (the caller is `nobody`), network (loopback), mounts, processes, IPC
 inherited  nothing is cut off here; the same probes must show that it already is
 off        nothing is cut off, and that is said aloud
 
+--key goes into the proof as it is: by it, whoever reads a record knows what it is the record of.
 --private makes DIR an empty folder that only the command sees: the host and other seals reach no socket in it.
 The proof is written to FILE before the command starts, which finds its path in SEATRIAL_SEAL_PROOF. The
 exit status is the command's own, or 128 + the signal that ended it. What cannot be sealed is not run:
@@ -51,6 +52,7 @@ class Call:
                 "--proof",
                 "--record-dir",
                 "--address",
+                "--key",
                 "--keep-socket",
                 "--private",
             ):
@@ -65,7 +67,7 @@ class Call:
         missing = [name for name in ("--policy", "--proof", "--record-dir", "--address") if name not in values]
         if missing or not self.argv:
             refuse(f"missing: {', '.join(missing) or 'the command after --'}")
-        self.policy, self.address = values["--policy"], values["--address"]
+        self.policy, self.address, self.key = values["--policy"], values["--address"], values.get("--key")
         self.proof, self.record_dir = (
             os.path.abspath(values["--proof"]),
             os.path.abspath(values["--record-dir"]),
@@ -96,7 +98,14 @@ def run(call: Call) -> int:
             proof.say(f"seal: OFF. {call.address} runs with the network in reach.\n")
             proof.write(
                 call.proof,
-                proof.encode({"policy": "off", "sealed": False, "reachable_unix_sockets_note": proof.OPEN_SOCKETS}),
+                proof.encode(
+                    {
+                        "policy": "off",
+                        "key": call.key,
+                        "sealed": False,
+                        "reachable_unix_sockets_note": proof.OPEN_SOCKETS,
+                    }
+                ),
             )
             from inside import execute
         else:

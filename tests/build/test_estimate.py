@@ -41,6 +41,14 @@ def test_a_new_case_is_guessed_by_its_turns_and_the_roles_near_it() -> None:
     assert estimate("a", 2, None, (), embedded=True).exchanges == 2
 
 
+def test_a_new_eval_in_python_is_not_guessed() -> None:
+    one = estimate("a", None, None, ("agent",), embedded=True)
+    assert str(one) == "a: new; its exchanges are unknown; tokens unknown; seconds unknown"
+    told = worded([one, estimate("b", 2, None, (), embedded=True)], whom="W", check=False)
+    assert told.endswith("  in all: 2 exchanges, and those of 1 new eval; seconds unknown")
+    assert estimate("a", None, TWO, (), embedded=True).exchanges == 3
+
+
 def test_turns_that_send_are_counted() -> None:
     def turn(key: str) -> Mapping:
         return Mapping(((Word(key, 1), Word("x", 1)),))

@@ -58,6 +58,21 @@ def test_a_pass_without_a_proof_of_the_seal_is_broken(proof: object) -> None:
         assert judge(record("passed", seal=proof), 0, seal_policy=policy).verdict == "broken"
 
 
+@pytest.mark.parametrize("proof", [SEALED, {**SEALED, "key": "other"}, {**SEALED, "key": None}])
+@pytest.mark.parametrize("verdict", ["passed", "failed"])
+def test_a_record_of_another_process_is_broken(proof: object, verdict: str) -> None:
+    found = judge(record(verdict, seal=proof), EXIT_CODES[verdict], seal_policy="required", key="mine")
+    assert found.verdict == "broken"
+    assert "another process" in found.reason
+
+
+def test_a_record_of_the_process_that_was_asked_for_is_believed() -> None:
+    content = record("passed", seal={**SEALED, "key": "mine"})
+    assert judge(content, 0, seal_policy="required", key="mine").passed
+    assert not judge(record("passed", seal={"policy": "off"}), 0, seal_policy="off", key="mine").passed
+    assert judge(record("unsealed", seal=None), 16, seal_policy="required", key="mine").verdict == "unsealed"
+
+
 def test_where_the_seal_is_off_by_choice_no_proof_is_asked_for() -> None:
     assert judge(record("passed", seal={"policy": "off"}), 0, seal_policy="off").passed
 

@@ -46,18 +46,18 @@ def test_two(agent): await (await agent()).run("x")
 """
 
 
-def test_each_function_at_the_top_is_found_with_what_it_asks_for_and_the_turns_it_starts() -> None:
+def test_each_function_at_the_top_is_found_with_what_it_asks_for() -> None:
     assert functions_in(FILE) == (
         EvalFunction("TestOld"),
-        EvalFunction("test_composes", ("agent",), 1),
-        EvalFunction("test_stops", ("run", "tmp_path"), 2),
+        EvalFunction("test_composes", ("agent",)),
+        EvalFunction("test_stops", ("run", "tmp_path")),
     )
 
 
 def test_a_file_that_this_python_cannot_parse_is_read_by_its_lines() -> None:
     damaged = NEWER + b"\nthis is no Python\n"
     found = functions_in(damaged)
-    assert [(each.name, each.turns) for each in found] == [("test_one", 2), ("test_two", 1)]
+    assert [(each.name, each.arguments) for each in found] == [("test_one", ("run", "other")), ("test_two", ("agent",))]
     assert is_eval(damaged)
 
 
@@ -83,4 +83,4 @@ def test_both_ways_of_reading_find_the_same_functions(names: list[str], damaged:
     text = "".join(f"async def {name}(run):\n    await run('x')\n" for name in names)
     ast.parse(text)
     found = functions_in((text + ("not python\n" if damaged else "")).encode())
-    assert found == tuple(EvalFunction(name, ("run",), 1) for name in sorted(names) if name.startswith("test_"))
+    assert found == tuple(EvalFunction(name, ("run",)) for name in sorted(names) if name.startswith("test_"))

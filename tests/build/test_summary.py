@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from xml.etree import ElementTree
 
 import pytest
 from seatrial_build.core.junit import junit
-from seatrial_build.core.summary import MAX_RERUN, Entry, origin, table, verdict_line
+from seatrial_build.core.summary import MAX_RERUN, Entry, as_json, origin, table, verdict_line
 from seatrial_build.core.verdicts import EXIT_CODES, Judgement
 
 
@@ -16,6 +17,15 @@ def case(name: str, verdict: str = "passed", **more: object) -> Entry:
 
 def gate(name: str, verdict: str = "passed", **more: object) -> Entry:
     return Entry(f"tests:{name}", "structure_gate", verdict, **more)  # type: ignore[arg-type]
+
+
+def test_a_program_reads_every_verdict_of_a_run() -> None:
+    document = json.loads(as_json([case("b", "blocked", blocked_by=("//t:g",), origin="not run"), case("a")]))
+    assert document["format"] == 1
+    assert [(each["address"], each["verdict"], each["blocked_by"]) for each in document["verdicts"]] == [
+        ("evals/a.yaml", "passed", []),
+        ("evals/b.yaml", "blocked", ["//t:g"]),
+    ]
 
 
 def test_evals_in_python_count_as_cases() -> None:
@@ -84,6 +94,16 @@ def test_blocked_cases_are_counted_under_the_gates_that_block_them_and_the_gates
 def test_cases_that_a_recording_heals_are_named_with_the_command_that_records() -> None:
     told = table([case("a", "unrecorded"), case("b c", "stale"), case("d", "failed")], command="./pants")
     assert "\n  record: ./pants record 'evals/b c.yaml' evals/a.yaml\n" in told
+
+
+def test_what_is_in_a_lane_is_run_again_by_the_command_of_its_lane() -> None:
+    waits = case("d", "blocked", blocked_by=("tests:layers",), lane="stress")
+    found = [case("a", "failed"), case("b", "stale", lane="stress"), case("c", "failed", lane="stress"), waits]
+    assert table(found, command="./pants").splitlines()[-3:] == [
+        """  record: ./pants --tag="['stress']" record evals/b.yaml""",
+        "  rerun: ./pants test evals/a.yaml tests:layers",
+        """  rerun: ./pants --tag="['stress']" test evals/b.yaml evals/c.yaml""",
+    ]
 
 
 def test_a_rerun_of_very_many_targets_is_not_spelled_out() -> None:

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from repository import ROOT, Inputs, Repository, rule_runner
+from repository import ROOT, Inputs, Repository, real_files, rule_runner
 
-FOLDERS = ("src", "evals", "3rdparty", "build-support")
-FILES = ("BUILD", "mypy.ini", "pants.toml")
 CASES = "evals/integration"
 BINDING = "evals/bosun_binding/binding.yaml"
 PLUGINS = "src/bosun/plugins"
@@ -27,13 +25,6 @@ INVENTED_FILES = {
     f"{PLUGINS}/{INVENTED}/store.py": b"from sqlalchemy import text\nOIL = text('SELECT 1')\n",
     f"evals/bosun_binding/{INVENTED}_setup.py": b"from bosun.plugins.lantern.store import OIL\n",
 }
-
-
-def real_files() -> dict[str, bytes]:
-    """The files that the gate reads. What Python or a person left beside them is not among them."""
-    paths = [ROOT / name for name in FILES]
-    paths += [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
-    return {p.relative_to(ROOT).as_posix(): p.read_bytes() for p in paths if "__pycache__" not in p.parts}
 
 
 def modules_by_plugin(binding: bytes) -> dict[str, list[str]]:

@@ -31,6 +31,9 @@ class Outcome:
     record: dict[str, Any] | None
 
 
+KEY = "the key of what runs"
+
+
 class Seal:
     """Calls of the seal with a directory of their own for proof and record."""
 
@@ -46,7 +49,7 @@ class Seal:
     ) -> list[str]:
         """The command line that runs `command` under the seal."""
         options = ["--policy", policy, "--proof", str(self.directory / "proof.json")]
-        options += ["--record-dir", str(self.directory), "--address", "tests//case.yaml"]
+        options += ["--record-dir", str(self.directory), "--address", "tests//case.yaml", "--key", KEY]
         for path in keep:
             options += ["--keep-socket", str(path)]
         for path in private:

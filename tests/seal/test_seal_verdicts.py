@@ -43,7 +43,7 @@ def limit(kind: str) -> Callable[[list[str]], list[str]]:
 def test_the_proof_is_there_before_the_command_and_says_what_was_probed(seal: Any) -> None:
     done = seal.python("import json, os; print(json.dumps(json.load(open(os.environ['SEATRIAL_SEAL_PROOF']))))")
     assert json.loads(done.output) == done.proof
-    assert (done.proof["policy"], done.proof["sealed"]) == ("required", True)
+    assert (done.proof["policy"], done.proof["sealed"], done.proof["key"]) == ("required", True, "the key of what runs")
     assert done.proof["namespaces"] == ["user", "net", "mount", "pid", "ipc"]
     assert done.proof["uid_map"] == {"inside": 65534, "outside": os.getuid()}
     assert all(probe["ok"] for probe in done.proof["probes"])
@@ -107,7 +107,12 @@ def test_inherited_is_believed_inside_a_seal(seal: Any, tmp_path: Path) -> None:
     inner = type(seal)(tmp_path / "inner")
     assert seal.run(*inner.argv("sh", "-c", "exit 9", policy="inherited")).status == 9
     proof = json.loads((tmp_path / "inner" / "proof.json").read_text())
-    assert (proof["policy"], proof["sealed"], proof["namespaces"]) == ("inherited", True, [])
+    assert (proof["policy"], proof["sealed"], proof["namespaces"], proof["key"]) == (
+        "inherited",
+        True,
+        [],
+        "the key of what runs",
+    )
     assert all(probe["ok"] for probe in proof["probes"])
 
 
@@ -149,7 +154,12 @@ def test_inherited_is_believed_of_this_very_place_only_when_it_has_no_network(se
 
 def test_off_runs_and_is_never_silent(seal: Any) -> None:
     done = seal.run("sh", "-c", "exit 4", policy="off")
-    assert (done.status, done.proof["policy"], done.proof["sealed"]) == (4, "off", False)
+    assert (done.status, done.proof["policy"], done.proof["sealed"], done.proof["key"]) == (
+        4,
+        "off",
+        False,
+        "the key of what runs",
+    )
     assert "seal: OFF. tests//case.yaml runs with the network in reach." in done.errors
 
 

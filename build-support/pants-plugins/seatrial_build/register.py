@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from seatrial_build.rules import (
     attempt_recording,
+    explain_edge,
+    find_change,
     find_gate_code,
     generate_evals,
+    impact,
     infer_case,
     infer_gate,
     judge_case,
@@ -27,8 +30,11 @@ from seatrial_build.targets import cases, evals, gates
 
 _RULE_MODULES = (
     attempt_recording,
+    explain_edge,
+    find_change,
     find_gate_code,
     generate_evals,
+    impact,
     infer_case,
     infer_gate,
     judge_case,

@@ -46,10 +46,13 @@ def turns_in(case: Node | None) -> int:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What one case may ask: `exchanges` as in its recording or, for a new case, a guess from its turns."""
+    """What one case may ask: `exchanges` as in its recording or, for a new case, a guess from its turns.
+
+    It is None for a new case whose turns nobody counts before it runs.
+    """
 
     case: str
-    exchanges: int
+    exchanges: int | None
     basis: str
     tokens: tuple[int, int] | None
     embedded: bool
@@ -66,13 +69,21 @@ class Estimate:
         return f"{self.case}: {self.basis}; tokens {tokens}; seconds {_seconds(self.seconds)}"
 
 
-def estimate(case: str, turns: int, recording: bytes | None, roles: Sequence[str], *, embedded: bool) -> Estimate:
-    """Estimate one case. `roles` are those that recordings near it know, for a case that has none itself."""
+def estimate(
+    case: str, turns: int | None, recording: bytes | None, roles: Sequence[str], *, embedded: bool
+) -> Estimate:
+    """Estimate one case.
+
+    `turns` is None where they cannot be counted. `roles` are those that recordings near it know, for a case that has
+    none itself.
+    """
     known = recorded(recording)
     if known is not None:
         return Estimate(
             case, known.exchanges, f"{_count(known.exchanges, 'exchange')} as recorded", known.tokens, embedded
         )
+    if turns is None:
+        return Estimate(case, None, "new; its exchanges are unknown", None, embedded)
     asking = tuple(roles) or ("agent",)
     exchanges = turns * len(asking)
     basis = f"new, about {_count(exchanges, 'exchange')} ({_count(turns, 'turn')} x {' and '.join(asking)})"
@@ -94,7 +105,10 @@ def worded(estimates: Iterable[Estimate], *, whom: str, check: bool) -> str:
         total += f", and {_count(len(unknown), 'case')} of unknown length"
     lines = [head, *(f"  {one}" for one in each)]
     if len(each) > 1:
-        lines.append(f"  in all: {_count(sum(one.exchanges for one in each), 'exchange')}; seconds {total}")
+        uncounted = sum(1 for one in each if one.exchanges is None)
+        exchanges = _count(sum(one.exchanges or 0 for one in each), "exchange")
+        more = f", and those of {_count(uncounted, 'new eval')}" if uncounted else ""
+        lines.append(f"  in all: {exchanges}{more}; seconds {total}")
     return "\n".join(lines)
 
 

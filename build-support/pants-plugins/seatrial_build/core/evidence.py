@@ -15,11 +15,14 @@ RECORD_FORMAT = 1
 """The version of record.json that is read here."""
 
 
-def judge(record: bytes | None, exit_code: int, *, seal_policy: str, timeout: int | None = None) -> Judgement:
+def judge(
+    record: bytes | None, exit_code: int, *, seal_policy: str, key: str | None = None, timeout: int | None = None
+) -> Judgement:
     """Return the judgement that a process left, from its record and its exit code.
 
     `record` are the bytes of record.json, None when the process wrote none. `seal_policy` is what the
-    build asked for. `timeout` in seconds is named when the process was ended by a signal.
+    build asked for, `key` names the process that it asked for. `timeout` in seconds is named when the process was
+    ended by a signal.
     """
     if record is None:
         return Judgement("broken", _no_record(exit_code, timeout))
@@ -41,12 +44,22 @@ def judge(record: bytes | None, exit_code: int, *, seal_policy: str, timeout: in
         )
     if seal_policy != "off" and verdict != "unsealed" and not is_sealed(data.get("seal")):
         return Judgement("broken", "record.json holds no proof that the process was sealed")
+    if key is not None and verdict != "unsealed" and _key_of(data.get("seal")) != key:
+        return Judgement(
+            "broken",
+            "record.json is of another process: a cache gave a result that belongs to other files",
+            "Empty the cache that answered, and look at who may write to it.",
+        )
     return Judgement(verdict, _text(data.get("reason")), _text(data.get("cure")))
 
 
 def is_sealed(proof: Any) -> bool:
     """Tell whether `proof`, as the seal wrote it, says that the network was cut off."""
     return isinstance(proof, dict) and proof.get("sealed") is True
+
+
+def _key_of(proof: Any) -> Any:
+    return proof.get("key") if isinstance(proof, dict) else None
 
 
 def _no_record(exit_code: int, timeout: int | None) -> str:

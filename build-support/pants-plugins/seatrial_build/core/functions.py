@@ -17,20 +17,17 @@ FIXTURES = frozenset({"agent", "run"})
 NO_FUNCTION = "test_"
 """Stands for the function of a file that has none: it has no target otherwise, and nobody would miss it."""
 
-_STARTS_A_TURN = frozenset({"continue_", "run"})
 _BY_LINE = re.compile(r"^(?:async\s+def|def|class)\s+(test_\w+|Test\w*)\s*(?:\(([^)]*)\))?", re.MULTILINE)
-_CALL = re.compile(r"\b(?:run|continue_)\(")
 
 _Definition = Union[ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef]
 
 
 @dataclass(frozen=True)
 class EvalFunction:
-    """One test of a file: its name, what it asks for, and how many turns it starts as it is written (0: unknown)."""
+    """One test of a file: its name, and what it asks for."""
 
     name: str
     arguments: tuple[str, ...] = ()
-    turns: int = 0
 
 
 def functions_in(content: bytes) -> tuple[EvalFunction, ...]:
@@ -63,24 +60,11 @@ def _read(node: _Definition) -> EvalFunction:
     if isinstance(node, ast.ClassDef):
         return EvalFunction(node.name)
     arguments = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
-    turns = sum(1 for inner in ast.walk(node) if isinstance(inner, ast.Call) and _name(inner.func) in _STARTS_A_TURN)
-    return EvalFunction(node.name, tuple(argument.arg for argument in arguments), turns)
-
-
-def _name(function: ast.expr) -> str:
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
+    return EvalFunction(node.name, tuple(argument.arg for argument in arguments))
 
 
 def _by_line(text: str) -> list[EvalFunction]:
-    found = [*_BY_LINE.finditer(text)]
-    ends = [*(each.start() for each in found[1:]), len(text)]
     return [
-        EvalFunction(
-            each[1],
-            tuple(re.findall(r"(?:^|,)\s*(\w+)", each[2] or "")),
-            len(_CALL.findall(text, each.end(), end)),
-        )
-        for each, end in zip(found, ends)
+        EvalFunction(found[1], tuple(re.findall(r"(?:^|,)\s*(\w+)", found[2] or "")))
+        for found in _BY_LINE.finditer(text)
     ]

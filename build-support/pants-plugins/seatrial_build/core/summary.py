@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from seatrial_build.core.lanes import command_in
 from seatrial_build.core.verdicts import EXIT_CODES
 
 MAX_RERUN = 20
 """A rerun command names at most so many targets; more are run by the command that was just used."""
 
+VERDICTS_FORMAT = 1
+"""The version of `verdicts.json`."""
 
 CASES = ("eval_case", "eval_test")
 """The kinds of targets that run the agent."""
@@ -28,6 +32,7 @@ class Entry:
     origin: str = ""
     blocked_by: tuple[str, ...] = ()
     unsealed_by_choice: bool = False
+    lane: str = ""
 
     @property
     def is_case(self) -> bool:
@@ -49,6 +54,14 @@ def verdict_line(entry: Entry) -> str:
     if entry.unsealed_by_choice:
         line += " (SEAL OFF)"
     return line + (f": {entry.headline}" if entry.headline else "")
+
+
+def as_json(entries: Iterable[Entry]) -> str:
+    """Return the verdicts of a run for a program: `verdicts.json`. The fields are those of Entry."""
+    found = [
+        {**vars(entry), "blocked_by": list(entry.blocked_by)} for entry in sorted(entries, key=lambda e: e.address)
+    ]
+    return json.dumps({"format": VERDICTS_FORMAT, "verdicts": found}, indent=2, ensure_ascii=False) + "\n"
 
 
 def table(entries: Iterable[Entry], *, command: str) -> str:
@@ -75,12 +88,9 @@ def table(entries: Iterable[Entry], *, command: str) -> str:
     if any(entry.unsealed_by_choice for entry in found):
         count = sum(entry.unsealed_by_choice for entry in found)
         lines.append(f"  SEAL OFF: {count} of these verdicts come from processes that could reach the network")
-    unanswered = [entry.address for entry in cases if entry.verdict in ("unrecorded", "stale")]
-    if 0 < len(unanswered) <= MAX_RERUN:
-        lines.append(f"  record: {command} record {' '.join(shlex.quote(address) for address in unanswered)}")
-    again = _rerun(bad, blocked)
-    if again:
-        lines.append(f"  rerun: {command} test {' '.join(shlex.quote(address) for address in again)}")
+    unanswered = [(entry.lane, entry.address) for entry in cases if entry.verdict in ("unrecorded", "stale")]
+    lines += [f"  record: {words}" for words in _commands(unanswered, command, "record")]
+    lines += [f"  rerun: {words}" for words in _commands(_rerun(bad, blocked), command, "test")]
     return "\n".join(["", *lines, ""])
 
 
@@ -97,8 +107,18 @@ def _counts(group: Sequence[Entry]) -> str:
     return ", ".join(parts)
 
 
-def _rerun(bad: Sequence[Entry], blocked: Mapping[str, int]) -> list[str]:
-    """Name what to run again: what did not pass by itself, and the gates that block others."""
-    own = {entry.address for entry in bad if entry.verdict != "blocked"}
-    addresses = sorted({*own, *blocked})
-    return addresses if len(addresses) <= MAX_RERUN else []
+def _rerun(bad: Sequence[Entry], blocked: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Name what to run again, with its lane: what did not pass by itself, and the gates that block others."""
+    own = {(entry.lane, entry.address) for entry in bad if entry.verdict != "blocked"}
+    known = {address for _, address in own}
+    return sorted({*own, *(("", gate) for gate in blocked if gate not in known)})
+
+
+def _commands(found: Sequence[tuple[str, str]], command: str, goal: str) -> list[str]:
+    """Word a command for each lane that something was found in; none where it would name too many."""
+    if len(found) > MAX_RERUN:
+        return []
+    lanes: dict[str, list[str]] = {}
+    for lane, address in found:
+        lanes.setdefault(lane, []).append(shlex.quote(address))
+    return [f"{command_in(lane, command)} {goal} {' '.join(addresses)}" for lane, addresses in lanes.items()]

@@ -109,7 +109,12 @@ class Check:
 async def _run(case: AnyCase, attempt: Attempt | None, replaced: Digest | None = None) -> Evidence:
     prepared = await Get(CaseProcess, CaseProcessRequest(case, replaced=replaced, attempt=attempt))
     result = await Get(FallibleProcessResult, Process, prepared.process.process)
-    return await Get(Evidence, EvidenceRequest(case.address, case.kind, result, "", prepared.policy, prepared.timeout))
+    return await Get(
+        Evidence,
+        EvidenceRequest(
+            case.address, case.kind, result, "", prepared.policy, prepared.timeout, key=prepared.process.key
+        ),
+    )
 
 
 async def _files(left: Digest) -> dict[str, bytes]:

@@ -7,8 +7,10 @@ from typing import Union
 
 from pants.backend.python.target_types import PythonDependenciesField
 from pants.core.goals.test import TestFieldSet
+from pants.engine.target import Tags
 
 from seatrial_build.core import places
+from seatrial_build.core.lanes import command_in, lane_of
 from seatrial_build.core.references import recording_of, recording_of_test
 from seatrial_build.targets.cases import CaseDependenciesField, CaseSourceField
 from seatrial_build.targets.evals import EvalPluginsField, EvalTestFunctionField, EvalTestSourceField
@@ -38,6 +40,7 @@ class CaseFieldSet(TestFieldSet):
     gates: GatesField
     repeat: RepeatField
     seal: SealField
+    tags: Tags
     timeout: TimeoutField
 
     @property
@@ -50,9 +53,14 @@ class CaseFieldSet(TestFieldSet):
         """The path of the case's recording, which need not be there."""
         return recording_of(self.path)
 
+    @property
+    def lane(self) -> str:
+        """The lane that it is in; empty: it runs with the rest."""
+        return lane_of(self.tags.value)
+
     def words(self, plugins: tuple[str, ...]) -> tuple[str, ...]:
         """What its runner is told of it alone."""
-        return (self.path,)
+        return (self.path, *_command(self.lane))
 
 
 @dataclass(frozen=True)
@@ -73,6 +81,7 @@ class EvalTestFieldSet(TestFieldSet):
     reads: ReadsField
     repeat: RepeatField
     seal: SealField
+    tags: Tags
     timeout: TimeoutField
 
     @property
@@ -91,9 +100,19 @@ class EvalTestFieldSet(TestFieldSet):
         """The path of the test's recording, which need not be there."""
         return recording_of_test(self.path, self.name)
 
+    @property
+    def lane(self) -> str:
+        """The lane that it is in; empty: it runs with the rest."""
+        return lane_of(self.tags.value)
+
     def words(self, plugins: tuple[str, ...]) -> tuple[str, ...]:
         """What its runner is told of it alone. `plugins` are all that it may compose."""
-        return (self.path, f"--function={self.name}", f"--plugins={','.join(plugins)}")
+        return (self.path, f"--function={self.name}", f"--plugins={','.join(plugins)}", *_command(self.lane))
+
+
+def _command(lane: str) -> tuple[str, ...]:
+    """What a runner is told of how people start it, where they do so otherwise than they start the rest."""
+    return (f"--command={command_in(lane, places.COMMAND)}",) if lane else ()
 
 
 AnyCase = Union[CaseFieldSet, EvalTestFieldSet]

@@ -119,11 +119,17 @@ async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem, run_id
         reports = await Get(
             Snapshot, CreateDigest(report_files(address, content, junit(address.spec, kind, judgement)))
         )
-        return CaseVerdict(address, kind, judgement, reports, origin="not run", blocked_by=gates)
+        return CaseVerdict(
+            address, kind, judgement, reports, origin="not run", blocked_by=gates, lane=request.case.lane
+        )
     prepared = await Get(CaseProcess, CaseProcessRequest(request.case))
     result = await Get(FallibleProcessResult, Process, prepared.process.process)
     evidence = await Get(
-        Evidence, EvidenceRequest(address, kind, result, origin_of(result, run_id), prepared.policy, prepared.timeout)
+        Evidence,
+        EvidenceRequest(
+            *(address, kind, result, origin_of(result, run_id), prepared.policy, prepared.timeout),
+            key=prepared.process.key,
+        ),
     )
     return CaseVerdict(
         address,
@@ -133,6 +139,7 @@ async def judge_case(request: CaseRequest, test_subsystem: TestSubsystem, run_id
         origin=evidence.origin,
         output=evidence.output,
         unsealed_by_choice=prepared.policy == "off",
+        lane=request.case.lane,
         show=test_subsystem.output,
     )
 

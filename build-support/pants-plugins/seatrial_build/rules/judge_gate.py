@@ -56,7 +56,11 @@ async def judge_gate(request: GateRequest, test_subsystem: TestSubsystem, run_id
     gate = await Get(GateProcess, GateProcessRequest(request.address))
     result = await Get(FallibleProcessResult, Process, gate.process.process)
     evidence = await Get(
-        Evidence, EvidenceRequest(gate.address, gate.kind, result, origin_of(result, run_id), gate.policy, gate.timeout)
+        Evidence,
+        EvidenceRequest(
+            *(gate.address, gate.kind, result, origin_of(result, run_id), gate.policy, gate.timeout),
+            key=gate.process.key,
+        ),
     )
     return GateVerdict(
         gate.address,
@@ -66,6 +70,7 @@ async def judge_gate(request: GateRequest, test_subsystem: TestSubsystem, run_id
         origin=evidence.origin,
         output=evidence.output,
         unsealed_by_choice=gate.policy == "off",
+        lane=gate.lane,
         show=test_subsystem.output,
     )
 

@@ -17,6 +17,7 @@ from pants.engine.rules import Get, MultiGet, collect_rules, rule
 from pants.engine.target import (
     DependenciesRequest,
     ExplicitlyProvidedDependencies,
+    Tags,
     Target,
     Targets,
     WrappedTarget,
@@ -26,6 +27,7 @@ from pants.source.source_root import SourceRootsRequest, SourceRootsResult
 from pants.util.logging import LogLevel
 
 from seatrial_build.core import places
+from seatrial_build.core.lanes import lane_of
 from seatrial_build.rules.find_gate_code import GateCode, GateCodeRequest, package_globs
 from seatrial_build.rules.map_owners import OwnersByPath
 from seatrial_build.rules.prepare_runtime import Runtime, RuntimeRequest
@@ -56,6 +58,7 @@ class GateProcess:
     process: SealedProcess
     policy: str
     timeout: int
+    lane: str
 
 
 @dataclass(frozen=True)
@@ -102,7 +105,7 @@ async def prepare_gate(
             cache_scope=ProcessCacheScope.PER_SESSION if test_subsystem.force else ProcessCacheScope.SUCCESSFUL,
         ),
     )
-    return GateProcess(request.address, target.alias, sealed, policy, timeout)
+    return GateProcess(request.address, target.alias, sealed, policy, timeout, lane_of(target[Tags].value))
 
 
 @rule(desc="Collect the parts of a gate's process", level=LogLevel.DEBUG)

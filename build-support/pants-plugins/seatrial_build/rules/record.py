@@ -24,7 +24,6 @@ from seatrial_build.core.drift import drift
 from seatrial_build.core.embedded_model import ModelServerFailed, prepare_command
 from seatrial_build.core.estimate import estimate, recorded, turns_in, worded
 from seatrial_build.core.forwarder import Forwarder
-from seatrial_build.core.functions import functions_in
 from seatrial_build.core.keeping import objection, write_together
 from seatrial_build.core.model_service import UpstreamUnusable
 from seatrial_build.core.places import COMMAND
@@ -173,10 +172,9 @@ def _expected(cases: Sequence[AnyCase], choice: ModelChoice, check: bool) -> str
     return worded(estimates, whom=whom, check=check)
 
 
-def _turns(case: AnyCase, content: bytes) -> int:
-    if isinstance(case, CaseFieldSet):
-        return turns_in(read_yaml(content))
-    return sum(function.turns for function in functions_in(content) if function.name == case.name)
+def _turns(case: AnyCase, content: bytes) -> int | None:
+    """Count the turns that a case sends, as it is written. What a function does is known when it has run."""
+    return turns_in(read_yaml(content)) if isinstance(case, CaseFieldSet) else None
 
 
 def _content(path: Path) -> bytes | None:

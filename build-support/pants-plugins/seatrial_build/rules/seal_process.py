@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
+import json
 from dataclasses import dataclass
 
 from pants.backend.python.util_rules.pex import VenvPexProcess
@@ -42,7 +44,10 @@ class SealedProcessRequest:
 
 @dataclass(frozen=True)
 class SealedProcess:
+    """``key`` names what the process is made of; the proof in its record repeats it."""
+
     process: Process
+    key: str
 
 
 @rule(desc="Seal a process", level=LogLevel.DEBUG)
@@ -65,6 +70,7 @@ async def seal_process(request: SealedProcessRequest) -> SealedProcess:
             append_only_caches=request.caches,
         ),
     )
+    key = _key(process)
     seal = (
         runtime.interpreter,
         # The seal has to be what it is everywhere, not what this machine's site-packages make of it.
@@ -74,11 +80,19 @@ async def seal_process(request: SealedProcessRequest) -> SealedProcess:
         *("--record-dir", places.OUT),
         *("--address", request.address.spec),
         *("--private", places.PRIVATE),
+        *("--key", key),
         *(word for socket in request.keep_sockets for word in ("--keep-socket", socket)),
         "--",
     )
     # The environment's interpreter itself: its `pex` script would start Python twice.
-    return SealedProcess(dataclasses.replace(process, argv=(*seal, runtime.pex.python.argv0, *process.argv[1:])))
+    argv = (*seal, runtime.pex.python.argv0, *process.argv[1:])
+    return SealedProcess(dataclasses.replace(process, argv=argv), key)
+
+
+def _key(process: Process) -> str:
+    """Name a process by its files, arguments and environment: a record with another name is of another process."""
+    parts = [process.input_digest.fingerprint, list(process.argv), sorted(process.env.items())]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
 def rules():

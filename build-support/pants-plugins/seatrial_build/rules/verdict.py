@@ -36,6 +36,7 @@ class Verdict(EngineAwareReturnType):
     blocked_by: tuple[str, ...] = ()
     output: str = ""
     unsealed_by_choice: bool = False
+    lane: str = ""
     show: ShowOutput = ShowOutput.FAILED
 
     @property
@@ -48,6 +49,7 @@ class Verdict(EngineAwareReturnType):
             origin=self.origin,
             blocked_by=self.blocked_by,
             unsealed_by_choice=self.unsealed_by_choice,
+            lane=self.lane,
         )
 
     def cacheable(self) -> bool:
@@ -99,6 +101,7 @@ class EvidenceRequest:
     origin: str
     policy: str
     timeout: int
+    key: str
 
 
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ async def read_evidence(request: EvidenceRequest) -> Evidence:
     out = await Get(Digest, RemovePrefix(result.output_digest, places.OUT))
     contents = {file.path: file.content for file in await Get(DigestContents, Digest, out)}
     record = contents.get("record.json")
-    judgement = judge(record, result.exit_code, seal_policy=request.policy, timeout=request.timeout)
+    judgement = judge(record, result.exit_code, seal_policy=request.policy, key=request.key, timeout=request.timeout)
     report = contents.get("junit.xml") if judgement.verdict in ("passed", "failed") else None
     reports = await Get(
         Snapshot,
