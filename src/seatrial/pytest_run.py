@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +21,7 @@ from seatrial.nearest import did_you_mean
 from seatrial.pytest_plugin import CREDENTIALS, Eval
 from seatrial.report.record import TrialRecord, write_record
 from seatrial.report.text import render
-from seatrial.report.trial import trial_record
+from seatrial.report.trial import COMMAND, trial_record
 from seatrial.seal_proof import read_seal_proof
 from seatrial.verdict import Cause, Finding, Verdict, decide
 
@@ -97,7 +96,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         calls=known.calls,
         requests=known.requests,
         repeats=options.repeat,
-        record_command=f"record: ./pants record {shlex.quote(options.address or options.file)}",
+        command=options.command,
     )
     write_record(options.out, record)
     verdict = Verdict(record.verdict)
@@ -116,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="folder for record.json and junit.xml")
     parser.add_argument("--cache", required=True, help="folder that keeps database templates")
     parser.add_argument("--address", default="", help="the build's address of the test")
+    parser.add_argument("--command", default=COMMAND, help="what starts the build for this test")
     parser.add_argument("--repeat", type=int, default=1, help="run the test so often and compare")
     parser.add_argument("--beside-busy-core", action="store_true", help="keep a core busy meanwhile")
     parser.add_argument("--interactive", action="store_true", help="show what the test prints, and let it ask")

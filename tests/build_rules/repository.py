@@ -11,11 +11,13 @@ from pathlib import Path, PurePosixPath
 from pants.backend.project_info import dependents
 from pants.backend.project_info.dependents import Dependents, DependentsRequest
 from pants.backend.python.target_types import PythonRequirementsField
+from pants.base.specs import Specs
 from pants.core import register as core
-from pants.engine.addresses import Address
+from pants.engine.addresses import Address, Addresses
 from pants.engine.fs import Digest, Snapshot
 from pants.engine.internals.graph import Owners, OwnersRequest
 from pants.engine.target import DependenciesRequest, Target, Targets, TransitiveTargets, TransitiveTargetsRequest
+from pants.option.global_options import GlobalOptions
 from pants.testutil.rule_runner import QueryRule, RuleRunner
 
 import slim_python.register
@@ -30,17 +32,30 @@ ROOT = Path.cwd()
 """The sandbox's top: the files of this repository that the test reads lie below it."""
 
 CONFIG = "pants.toml"
+OPTIONS = (f"--pants-config-files=['{ROOT / CONFIG}']",)
+"""The repository's own options."""
+FOLDERS = ("src", "evals", "3rdparty", "build-support")
+FILES = ("BUILD", "mypy.ini", CONFIG)
 
 _QUERIES = (
+    QueryRule(Addresses, [Specs]),
     QueryRule(CaseParts, [CasePartsRequest]),
     QueryRule(Code, [CodeRequest]),
     QueryRule(Composition, [CompositionRequest]),
     QueryRule(Dependents, [DependentsRequest]),
+    QueryRule(GlobalOptions, []),
     QueryRule(Owners, [OwnersRequest]),
     QueryRule(SealScript, []),
     QueryRule(Targets, [DependenciesRequest]),
     QueryRule(TransitiveTargets, [TransitiveTargetsRequest]),
 )
+
+
+def real_files() -> dict[str, bytes]:
+    """The files that the gate reads. What Python or a person left beside them is not among them."""
+    paths = [ROOT / name for name in FILES]
+    paths += [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*")) if path.is_file()]
+    return {p.relative_to(ROOT).as_posix(): p.read_bytes() for p in paths if "__pycache__" not in p.parts}
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,7 @@ def rule_runner(place: Path) -> RuleRunner:
         target_types=[target for plugin in plugins for target in plugin.target_types()],
         bootstrap_args=[f"--local-store-dir={place / 'store'}", f"--named-caches-dir={place / 'named'}"],
     )
-    runner.set_options([f"--pants-config-files=['{ROOT / CONFIG}']"])
+    runner.set_options(OPTIONS)
     return runner
 
 
@@ -75,6 +90,10 @@ class Repository:
     def __init__(self, runner: RuleRunner, files: Mapping[str, bytes]) -> None:
         self.runner = runner
         runner.write_files(files)
+
+    def configure(self, *options: str) -> None:
+        """Go on with these options beside the repository's own."""
+        self.runner.set_options([*OPTIONS, *options])
 
     def text(self, path: str) -> bytes:
         return Path(self.runner.build_root, path).read_bytes()

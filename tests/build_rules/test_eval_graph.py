@@ -140,6 +140,7 @@ def test_functions_of_one_composition_share_their_code_and_none_has_what_is_anot
     opens, closes, newer = (parts(shop, spec) for spec in (OPENS, CLOSES, "evals/shop#test_newer.py/test_newer"))
     stress = parts(shop, "evals/shop:stress#test_hours.py/test_opens")
     assert opens.code == stress.code and opens.inputs == stress.inputs
+    assert stress.words == (*opens.words, """--command=./pants --tag="['stress']\"""")
     assert {each.spec for each in opens.code} - {each.spec for each in newer.code} == {"src/shop_words.py"}
     assert opens.words == ("evals/shop/test_hours.py", "--function=test_opens", "--plugins=till")
     assert closes.words == ("evals/shop/test_hours.py", "--function=test_closes", "--plugins=stock")

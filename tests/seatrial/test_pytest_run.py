@@ -127,7 +127,7 @@ def test_one_function_of_the_file_is_run_and_its_record_is_that_of_an_eval(folde
 def test_a_failure_shows_the_assertion_what_was_said_and_what_the_test_printed(folder: Path) -> None:
     record, printed = run_one(folder, "test_talks", source=EVAL.replace("You said: one", "Friday"))
     assert record["verdict"] == "failed"
-    for part in ("the test says 1", "Friday", "person: one", f"rerun: ./pants test {ADDRESS}/test_talks"):
+    for part in ("the test says 1", "Friday", "person: one", f"rerun: ./pants test '{ADDRESS}/test_talks'"):
         assert part in printed
 
 
@@ -196,7 +196,8 @@ def test_without_a_seal_nothing_is_run(folder: Path) -> None:
 
 def test_a_test_that_was_never_recorded_is_unrecorded_and_is_not_repeated(folder: Path) -> None:
     (folder / "test_eval.test_talks.recording.json").unlink()
-    record, printed = run_one(folder, "test_talks", "--repeat=5")
+    record, printed = run_one(folder, "test_talks", "--repeat=5", "--command=./pants --lane")
     assert record["verdict"] == "unrecorded"
-    assert record["cure"] == f"record: ./pants record '{ADDRESS}/test_talks'"
+    assert record["cure"] == f"record: ./pants --lane record '{ADDRESS}/test_talks'"
+    assert record["rerun"] == f"./pants --lane test '{ADDRESS}/test_talks'"
     assert printed.count("the test says") == 1

@@ -30,7 +30,7 @@ def call(conversation: int = 1, tools: tuple[dict[str, Any], ...] = (), status: 
     )
 
 
-def text(*calls: CallRecord, findings: tuple[Finding, ...] = (FAILED,), command: str = "") -> list[str]:
+def text(*calls: CallRecord, findings: tuple[Finding, ...] = (FAILED,), command: str = "./pants") -> list[str]:
     record = trial_record(
         findings,
         address="evals:x",
@@ -40,7 +40,7 @@ def text(*calls: CallRecord, findings: tuple[Finding, ...] = (FAILED,), command:
         contracts={},
         calls=calls,
         requests=(),
-        record_command=command,
+        command=command,
     )
     return render(record).splitlines()
 
@@ -89,7 +89,12 @@ def test_mistakes_are_counted_and_listed_and_other_findings_are_not_among_them()
 
 def test_what_has_no_fitting_recording_is_cured_by_recording_unless_the_finding_knows_better() -> None:
     unused = Finding(Cause.RECORDING_UNUSED, "1 recorded answer(s) were not used")
-    assert "  record: do" in text(findings=(unused,), command="record: do")
+    assert "  record: do record evals:x" in text(findings=(unused,), command="do")
     stale = Finding(Cause.CONTRACT_DIFFERS, "a fixture is older", cure="edit: the fixture")
-    assert "  edit: the fixture" in text(findings=(stale,), command="record: do")
-    assert "  record: do" not in text(findings=(FAILED,), command="record: do")
+    assert "  edit: the fixture" in text(findings=(stale,))
+    assert not [line for line in text(findings=(FAILED,)) if line.startswith("  record:")]
+
+
+def test_what_runs_it_again_begins_with_the_command_of_its_lane() -> None:
+    assert text(call())[-1] == "  rerun: ./pants test evals:x"
+    assert text(call(), command="./pants --lane")[-1] == "  rerun: ./pants --lane test evals:x"

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import asyncio
 import os
-import shlex
 import sys
 import traceback
 from collections.abc import Mapping, Sequence
@@ -26,6 +25,7 @@ from seatrial.gateway.recording import Recording, RecordingBroken, RecordingWith
 from seatrial.gateway.upstream import Upstream
 from seatrial.report.record import TrialRecord, write_record
 from seatrial.report.text import render
+from seatrial.report.trial import COMMAND, record_again, trial_record
 from seatrial.seal_proof import read_seal_proof
 from seatrial.stores.embedded import stores_for
 from seatrial.verdict import Cause, Finding, Verdict, decide
@@ -62,6 +62,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--out", type=Path, required=True, help="folder for record.json and junit.xml")
     parser.add_argument("--cache", type=Path, required=True, help="folder that keeps database templates")
     parser.add_argument("--address", default="", help="the build's address of the case")
+    parser.add_argument("--command", default=COMMAND, help="what starts the build for this case")
     parser.add_argument("--repeat", type=int, default=1, help="run the case so often and compare")
     parser.add_argument("--beside-busy-core", action="store_true", help="keep a core busy meanwhile")
     parser.add_argument("--record", action="store_true", help="ask the upstream for what has no recorded answer")
@@ -181,7 +182,7 @@ def _contract_findings(
 
 
 def _record_command(options: argparse.Namespace) -> str:
-    return f"record: ./pants record {shlex.quote(options.address or options.case.as_posix())}"
+    return record_again(options.command, options.address or options.case.as_posix())
 
 
 def _unexpected(error: Exception) -> Finding:
@@ -196,29 +197,17 @@ def _record(
     attempt: Attempt | None,
     findings: tuple[Finding, ...],
 ) -> TrialRecord:
-    verdict, reason = decide(findings)
-    detail = "" if reason is None else reason.detail
-    if verdict is Verdict.INVALID:
-        detail = "\n".join(finding.reason for finding in findings)
-    cure = "" if reason is None else reason.cure
-    if verdict in (Verdict.UNRECORDED, Verdict.STALE):
-        cure = cure or _record_command(options)
-    summary = "" if reason is None else reason.reason
-    if verdict is Verdict.INVALID:
-        summary = f"{len(findings)} mistake(s) in the case's files"
-    return TrialRecord(
+    return trial_record(
+        findings,
         address=options.address or options.case.as_posix(),
         case=options.case.as_posix(),
-        verdict=verdict.value,
-        reason=summary,
-        detail=detail,
-        cure=cure,
+        kind="eval_case",
         seal=proof,
         contracts=contracts,
-        findings=tuple({"verdict": f.cause.verdict.value, "reason": f.reason} for f in findings),
         calls=() if attempt is None else attempt.calls,
         requests=() if attempt is None else attempt.requests,
         repeats=options.repeat,
+        command=options.command,
     )
 
 

@@ -61,7 +61,7 @@ class RequestRecord:
 
 @dataclass(frozen=True)
 class TrialRecord:
-    """Everything about one trial of a case."""
+    """Everything about one trial of a case. ``rerun`` is the command that runs it again, and it alone."""
 
     address: str
     case: str
@@ -69,6 +69,7 @@ class TrialRecord:
     reason: str
     detail: str
     cure: str
+    rerun: str
     seal: Mapping[str, Any]
     contracts: Mapping[str, int] = field(default_factory=dict)
     findings: tuple[Mapping[str, str], ...] = ()

@@ -36,7 +36,7 @@ def render(record: TrialRecord) -> str:
     if others:
         lines += ["", "  also:"] + [f"    {finding['verdict']}: {finding['reason']}" for finding in others]
     lines += ["", f"  {record.cure}"] if record.cure else []
-    lines += [f"  rerun: ./pants test {record.address}"]
+    lines += [f"  rerun: {record.rerun}"]
     return "\n".join(lines)
 
 
