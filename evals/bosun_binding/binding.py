@@ -13,6 +13,7 @@ from bosun.app import create_app
 from bosun.clock import CalendarPolicy
 from bosun.contracts import contract_versions
 from bosun.limits import Limits
+from bosun.log.recorded import RecordedInvalid, read_recorded
 from bosun.model.options import ModelOptions
 from bosun.options import BosunOptions
 from bosun.plugins import PluginHost
@@ -25,6 +26,7 @@ from bosun_binding.setup import check_setup
 from seatrial.binding import Agent, Composition, World
 from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.headers import HeaderNames
+from seatrial.history import RecordedConversation
 from seatrial.ids import TrialIds
 from seatrial.serving import serve
 
@@ -74,6 +76,14 @@ class BosunBinding:
     def check_tool_call(self, name: str, input: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
         """Return every mistake in a call of a tool that history says Bosun made."""
         return EarlierTools(composition.plugins, _host_of_nothing()).check(name, input)
+
+    def check_recorded(self, recorded: RecordedConversation) -> tuple[str, ...]:
+        """Return every mistake in a recorded conversation."""
+        try:
+            read_recorded(recorded.data)
+        except RecordedInvalid as error:
+            return error.mistakes
+        return ()
 
     def database_fingerprint(self) -> str:
         """Return the digest of Bosun's migrations."""

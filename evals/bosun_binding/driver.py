@@ -9,7 +9,9 @@ from typing import Any
 import httpx
 
 from bosun.identity import SCOPES, Actor, create_token
+from bosun.log.loading import RecordedLoader
 from bosun.log.messages import ConversationRecord, InboundMessage
+from bosun.log.recorded import read_recorded
 from bosun.log.store import ConversationLog
 from bosun.plugins import PluginHost
 from bosun_binding.earlier_tools import EarlierTools
@@ -17,7 +19,7 @@ from bosun_binding.error_log import ErrorLog
 from bosun_binding.setup import setup_module
 from seatrial.binding import InputRefused, Sent
 from seatrial.conversation import ConversationState, Reply, Said, ToolCall, Turn
-from seatrial.history import Exchange
+from seatrial.history import Exchange, RecordedConversation
 from seatrial.inputs import DEFAULT_AUTHOR, WebMessage
 
 ACCOUNT = "standard"
@@ -84,6 +86,27 @@ class BosunAgent:
         response.raise_for_status()
         return _state(response.json())
 
+    async def events(self, conversation_id: str, *, before: int | None = None) -> dict[str, Any]:
+        """Read a page of the conversation's log as the person who started it."""
+        owner = self._owners.get(conversation_id, DEFAULT_AUTHOR)
+        response = await self._http.get(
+            f"/api/conversations/{conversation_id}/events",
+            params={} if before is None else {"before": before},
+            headers=await self._headers(owner),
+        )
+        response.raise_for_status()
+        return dict(response.json())
+
+    async def all_events(self, conversation_id: str) -> tuple[Mapping[str, Any], ...]:
+        """Read the conversation's whole log, page by page."""
+        rows: tuple[Mapping[str, Any], ...] = ()
+        before: int | None = None
+        while True:
+            page = await self.events(conversation_id, before=before)
+            rows, before = (*page["events"], *rows), page["before"]
+            if before is None:
+                return rows
+
     async def load_history(self, turns: tuple[Exchange, ...], *, conversation_id: str | None, key: str) -> str:
         """Store earlier turns by the calls that Bosun's worker makes, in its order."""
         if conversation_id is None:
@@ -110,6 +133,21 @@ class BosunAgent:
             turn = await self._log.start_turn(conversation_id, messages)
             await self._tools.store(self._log, turn, exchange.reply.tools)
             await self._log.commit_reply(turn, exchange.reply.text)
+        return conversation_id
+
+    async def load_recorded(self, recorded: RecordedConversation, *, conversation_id: str | None, key: str) -> str:
+        """Store a recorded conversation with Bosun's loader: as the person who began it, whole or not at all."""
+        loader = RecordedLoader(self._host.engine, clock=self._clock, ids=self._ids)
+        found = read_recorded(recorded.data)
+        if conversation_id is not None:
+            await loader.append(conversation_id, found, key)
+            return conversation_id
+        starter = _actor(found.began_by)
+        await self._headers(starter.id)
+        conversation_id = self._ids.derive(starter.id, "web", key)
+        record = ConversationRecord(id=conversation_id, account_id=starter.account_id, actor_id=starter.id)
+        await loader.begin(record, found)
+        self._owners[conversation_id] = starter.id
         return conversation_id
 
     async def insert(self, kind: str, data: Mapping[str, Any], *, key: str) -> None:

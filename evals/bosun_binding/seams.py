@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from bosun.clock import Clock
 from bosun.context.sources import AccountSnapshot
 from bosun.ids import DerivedIds
 from bosun.mailbox.queue import Delivery, Nudge
 from bosun.steps import Step
 from seatrial.binding import World
-from seatrial.clock import TrialClock
 from seatrial.ids import TrialIds
 from seatrial.work import WorkQueue
 
@@ -61,7 +61,7 @@ class HarnessSteps:
 class FixtureSnapshotSource:
     """The account of a snapshot fixture, whoever asks. Its age counts from the trial's clock."""
 
-    def __init__(self, data: Mapping[str, Any], clock: TrialClock) -> None:
+    def __init__(self, data: Mapping[str, Any], clock: Clock) -> None:
         self._data = data
         self._clock = clock
 

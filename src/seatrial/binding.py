@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
@@ -14,9 +15,11 @@ import yaml
 from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.conversation import ConversationState
 from seatrial.headers import HeaderNames
-from seatrial.history import Exchange
+from seatrial.history import Exchange, HistoryReply, RecordedConversation
 from seatrial.ids import TrialIds
 from seatrial.inputs import WebMessage
+from seatrial.kill import Kill, LogRow
+from seatrial.slack import SlackAccess, SlackMember, SlackPost, SlackRequest, SlackThread
 from seatrial.work import BackgroundWork, WorkQueue
 
 
@@ -30,10 +33,11 @@ class Calendar:
 
 @dataclass(frozen=True)
 class Composition:
-    """Which agent is under test: the plugins and limits that the app is made with."""
+    """Which agent is under test: the plugins and limits that the app is made with, and whether it is on Slack."""
 
     plugins: tuple[str, ...] = ()
     limits: Mapping[str, Any] = field(default_factory=dict)
+    slack: bool = False
 
 
 @dataclass(frozen=True)
@@ -52,6 +56,8 @@ class World:
     on_step: Callable[[str, str, Mapping[str, Any]], None]
     composition: Composition
     snapshot: Mapping[str, Any] | None
+    slack: SlackAccess | None = None
+    """The agent's installation on Slack; None for an agent that is not there."""
 
 
 @dataclass(frozen=True)
@@ -65,7 +71,7 @@ class Sent:
 class Agent(Protocol):
     """One running agent: how inputs reach it and how its conversations are read.
 
-    An agent that can more has the methods of `Forks` and `Stops` too.
+    An agent that can more has the methods of `Forks`, `Stops`, `OnSlack` and `Restarts` too.
     """
 
     async def send(self, item: WebMessage, *, conversation_id: str | None, key: str) -> Sent:
@@ -106,11 +112,94 @@ class Forks(Protocol):
 
 
 @runtime_checkable
+class LoadsRecorded(Protocol):
+    """An agent that reads what its own export wrote. Optional: a test with a recorded conversation needs it."""
+
+    async def load_recorded(self, recorded: RecordedConversation, *, conversation_id: str | None, key: str) -> str:
+        """Store a recorded conversation by the agent's own functions, whole or not at all; return its id.
+
+        With a conversation's id, it follows what is there. ``key`` is unique in the trial. Raises ValueError, in words.
+        """
+
+
+@runtime_checkable
+class ChecksRecorded(Protocol):
+    """A binding that can say of a recorded conversation whether its agent would load it, without an agent. Optional."""
+
+    def check_recorded(self, recorded: RecordedConversation) -> tuple[str, ...]:
+        """Return every mistake in a recorded conversation, in words."""
+
+
+@runtime_checkable
+class TellsEvents(Protocol):
+    """An agent whose reporting API tells each event of a conversation. Optional: proofs about stored rows need it."""
+
+    async def all_events(self, conversation_id: str) -> tuple[Mapping[str, Any], ...]:
+        """Return the events of a conversation, from its beginning, as the API tells them."""
+
+
+@runtime_checkable
 class Stops(Protocol):
     """An agent that people can tell to stop. Optional: a test that sends a stop needs it."""
 
     async def stop(self, conversation_id: str, *, author: str) -> None:
         """Tell the agent to stop, by the production route, and return when it knows. Raises InputRefused."""
+
+
+@dataclass(frozen=True)
+class SlackExchange:
+    """One earlier turn in a thread: what people wrote and the answer, as they stand there. ``reply`` has its tools."""
+
+    messages: tuple[SlackPost, ...]
+    answer: SlackPost
+    reply: HistoryReply
+
+
+@runtime_checkable
+class OnSlack(Protocol):
+    """An agent that people talk to on Slack. Optional: a test that does so needs it."""
+
+    async def meet(self, member: SlackMember) -> None:
+        """Hear who a member is, before Slack tells anything of the member.
+
+        An agent that knows its people elsewhere too connects both here: the name is the author's of other inputs.
+        """
+
+    async def receive(self, request: SlackRequest) -> None:
+        """Post what Slack sends to the production route, as it is. Raises InputRefused unless the answer is 200."""
+
+    def conversation_in(self, thread: SlackThread, starter: SlackMember) -> str:
+        """Return the id of the conversation that the agent has in a thread, or will have when it is spoken to."""
+
+    async def load_slack_history(
+        self, turns: tuple[SlackExchange, ...], *, thread: SlackThread, starter: SlackMember, key: str
+    ) -> str:
+        """Do what `Agent.load_history` does for a thread, and follow it as after an answer; return the id."""
+
+
+@runtime_checkable
+class Restarts(Protocol):
+    """An agent in a process of its own, which can be killed and started again. Optional: a test that kills needs it.
+
+    While it is dead, `Agent.send` and `Agent.read` raise AgentGone, and `Agent.pending` says that it is dead.
+    """
+
+    @property
+    def kill_points(self) -> tuple[str, ...]:
+        """Name the points at which it can be killed. Each is seen from outside, by a seam that production has too."""
+
+    @property
+    def died(self) -> asyncio.Future[str]:
+        """Done when the process has ended, in words that say how. After a restart it is another one."""
+
+    def kill_at(self, kill: Kill) -> None:
+        """Order the process to kill itself, without a last word, when it comes to a point. It counts from now on."""
+
+    async def restart(self) -> None:
+        """Start it again on the same stores, and return when it serves. What only its memory held is gone."""
+
+    async def log(self, conversation_id: str) -> tuple[LogRow, ...]:
+        """Read the whole log of a conversation, oldest first, by the route that people have."""
 
 
 class Binding(Protocol):
@@ -157,6 +246,10 @@ class Binding(Protocol):
 
     def running(self, world: World) -> AbstractAsyncContextManager[Agent]:
         """Make the app with the world's seams, serve it, and stop it at the end."""
+
+
+class AgentGone(Exception):
+    """The agent died before it answered, or is dead."""
 
 
 class InputRefused(Exception):

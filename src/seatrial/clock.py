@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -20,6 +21,11 @@ class VirtualTimer:
         self._running_out = False
         self._follows = False
         self._sleepers: list[_Sleeper] = []
+        self._told: list[Callable[[float], None]] = []
+
+    def tell(self, moved: Callable[[float], None]) -> None:
+        """Call `moved` with the seconds since the trial began whenever time has moved, before anybody wakes."""
+        self._told.append(moved)
 
     def monotonic(self) -> float:
         """Return the seconds since the trial began."""
@@ -30,7 +36,7 @@ class VirtualTimer:
         loop = asyncio.get_running_loop()
         wake: asyncio.Future[None] = loop.create_future()
         if self._running_out:
-            self._elapsed += max(seconds, 0.0)
+            self._move(self._elapsed + max(seconds, 0.0))
         if seconds <= 0 or self._running_out:
             loop.call_soon(wake.set_result, None)
             return await wake
@@ -62,10 +68,16 @@ class VirtualTimer:
         target = self._elapsed + seconds
         while self._sleepers and self._sleepers[0].due <= target:
             sleeper = heapq.heappop(self._sleepers)
-            self._elapsed = max(self._elapsed, sleeper.due)
+            self._move(max(self._elapsed, sleeper.due))
             if not sleeper.wake.done():
                 sleeper.wake.set_result(None)
-        self._elapsed = target
+        self._move(target)
+
+    def _move(self, to: float) -> None:
+        if to != self._elapsed:
+            self._elapsed = to
+            for moved in self._told:
+                moved(to)
 
     def next_due(self) -> float | None:
         """Return when the next sleeper wakes, None when nobody sleeps."""

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
-from seatrial.history import HistoryItem, HistoryReply
+from seatrial.history import History, HistoryReply
 from seatrial.inputs import Input
 from seatrial.progress import OnProgress
+from seatrial.slack import SlackCall
 from seatrial.steps import StepSeen
 
 ReplyKind = Literal["answer", "notice", "error"]
@@ -111,7 +112,7 @@ class ConversationDriver(Protocol):
         self,
         conversation_id: str,
         inputs: Input | Sequence[Input],
-        history: Sequence[HistoryItem],
+        history: History,
         on_progress: OnProgress | None,
     ) -> Conversation:
         """Send to the conversation at its current state and return what came of it."""
@@ -137,13 +138,28 @@ class Conversation:
     title: str | None
     steps: tuple[StepSeen, ...]
     transcript: tuple[Said, ...]
+    slack: tuple[SlackCall, ...]
+    """What the agent called on Slack, in any conversation."""
     _driver: ConversationDriver
+
+    @property
+    def reactions(self) -> tuple[str, ...]:
+        """The emoji that the agent put under messages of this conversation's thread on Slack, in order."""
+        return tuple(str(call.args["name"]) for call in self._done("reactions.add"))
+
+    @property
+    def statuses(self) -> tuple[str, ...]:
+        """What the agent wrote over this conversation's thread on Slack, in order; an empty text cleared it."""
+        return tuple(str(call.args["status"]) for call in self._done("assistant.threads.setStatus"))
+
+    def _done(self, method: str) -> tuple[SlackCall, ...]:
+        return tuple(call for call in self.slack if call.here and call.error is None and call.method == method)
 
     async def continue_(
         self,
         inputs: Input | Sequence[Input],
         *,
-        history: Sequence[HistoryItem] = (),
+        history: History = (),
         on_progress: OnProgress | None = None,
     ) -> Conversation:
         """Send the next input, after appending ``history`` as stored turns. ``on_progress`` is told what happens."""

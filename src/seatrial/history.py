@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from seatrial.inputs import WebMessage
+from seatrial.inputs import Message, SlackMessage
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,35 @@ class HistoryReply:
     tools: tuple[HistoryTool, ...] = ()
 
 
-HistoryItem = WebMessage | HistoryReply
+HistoryItem = Message | HistoryReply
+
+
+@dataclass(frozen=True)
+class RecordedConversation:
+    """A conversation that took place, as the agent's own export wrote it down. Only the agent can read ``data``."""
+
+    name: str
+    data: Any
+
+
+History = Sequence[HistoryItem] | RecordedConversation
+"""What was there before an input: told item by item, or recorded as a whole."""
+
+
+class RecordedUnreadable(ValueError):
+    """A file holds no recorded conversation; the message says which and why."""
+
+
+def recorded_conversation(path: str | Path) -> RecordedConversation:
+    """Read a recorded conversation. Raises RecordedUnreadable; whether the agent can load it, the call says."""
+    path = Path(path)
+    try:
+        data = json.loads(path.read_bytes())
+    except OSError as error:
+        raise RecordedUnreadable(f"{path.as_posix()}: cannot be read: {error.strerror}") from error
+    except (ValueError, RecursionError) as error:
+        raise RecordedUnreadable(f"{path.as_posix()}: is not JSON: {error}") from error
+    return RecordedConversation(path.as_posix(), data)
 
 
 def reply(text: str, *, tools: Sequence[HistoryTool] = ()) -> HistoryReply:
@@ -43,7 +73,7 @@ def tool_call(name: str, input: Mapping[str, Any], output: str) -> HistoryTool:
 class Exchange:
     """One earlier turn: what people wrote, and the answer."""
 
-    messages: tuple[WebMessage, ...]
+    messages: tuple[Message, ...]
     reply: HistoryReply
 
     @property
@@ -59,9 +89,9 @@ def exchanges(items: tuple[HistoryItem, ...]) -> tuple[Exchange, ...]:
     was never answered would run as soon as the agent looks at its mailbox.
     """
     turns: list[Exchange] = []
-    waiting: list[WebMessage] = []
+    waiting: list[Message] = []
     for position, item in enumerate(items, start=1):
-        if isinstance(item, WebMessage):
+        if not isinstance(item, HistoryReply):
             waiting.append(item)
             continue
         if not waiting:
@@ -73,3 +103,14 @@ def exchanges(items: tuple[HistoryItem, ...]) -> tuple[Exchange, ...]:
             f"history ends with {len(waiting)} message(s) without a reply: add a reply, or send the message in a turn"
         )
     return tuple(turns)
+
+
+def on_slack(turns: tuple[Exchange, ...]) -> bool:
+    """Tell whether history happened on Slack.
+
+    Raises ValueError when some of it did and some did not: who went on elsewhere did it in a turn of its own.
+    """
+    where = {isinstance(message, SlackMessage) for turn in turns for message in turn.messages}
+    if len(where) > 1:
+        raise ValueError("history is on Slack or on the web, not on both: send the other message in a turn")
+    return True in where

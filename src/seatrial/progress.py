@@ -29,14 +29,22 @@ class ToolRequest:
 
 
 @dataclass(frozen=True)
+class ReplyDelivered:
+    """A message of the agent stands on Slack. The agent hears of it when the handler returns."""
+
+    text: str
+    nth: int
+
+
+@dataclass(frozen=True)
 class Paused:
     """A turn stopped before it was finished. Its rest waits in the queue until the handler returns."""
 
     nth: int
 
 
-Progress = ModelRequest | ToolRequest | Paused
-"""What a handler is told. It grows with the ways in which a reply is delivered."""
+Progress = ModelRequest | ToolRequest | ReplyDelivered | Paused
+"""What a handler is told. On the web nothing is delivered: a reply is there when it is stored."""
 
 
 class Actions(Protocol):

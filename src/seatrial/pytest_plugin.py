@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
-from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncIterator, Generator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import pytest_asyncio
@@ -23,10 +22,12 @@ from seatrial.cases.attempt import DEFAULT_INSTANT, request_records
 from seatrial.cases.contracts import Holder, contract_findings
 from seatrial.clock import TrialClock
 from seatrial.conversation import Conversation
+from seatrial.fixture import AgentUnderTest, MakeAgent, Run
 from seatrial.gateway.recording import Recording, RecordingBroken, RecordingWithheld, load_recording, write_recording
 from seatrial.gateway.upstream import Upstream
-from seatrial.history import HistoryItem
-from seatrial.inputs import TEAM, Input
+from seatrial.history import History, RecordedConversation
+from seatrial.inputs import TEAM, Input, SlackInput
+from seatrial.kill import Kill
 from seatrial.nearest import did_you_mean
 from seatrial.progress import OnProgress
 from seatrial.report.calls import call_record
@@ -34,10 +35,8 @@ from seatrial.report.record import CallRecord, RequestRecord, write_record
 from seatrial.report.trial import trial_record
 from seatrial.seal_proof import read_seal_proof
 from seatrial.stores.embedded import stores_for
-from seatrial.trial import Trial, TrialBroken, TrialInvalid, TrialSettings, open_trial
+from seatrial.trial import Crash, Trial, TrialBroken, TrialInvalid, TrialSettings, open_trial
 from seatrial.verdict import Cause, Finding, Verdict, decide
-
-Run = Callable[..., Awaitable[Conversation]]
 
 CREDENTIALS = ("SEATRIAL_MODEL_KEY",)
 """Environment variables whose values no recording may hold."""
@@ -89,8 +88,8 @@ _EVAL = pytest.StashKey[Eval]()
 _WORST = pytest.StashKey[int]()
 
 
-class AgentUnderTest:
-    """One agent, made with the options of its composition. Its calls do not overlap."""
+class TrialAgent:
+    """The agent of a trial, as a test has it: `seatrial.fixture.AgentUnderTest`."""
 
     def __init__(self, trial: Trial) -> None:
         self._trial = trial
@@ -104,11 +103,42 @@ class AgentUnderTest:
         self,
         inputs: Input | Sequence[Input],
         *,
-        history: Sequence[HistoryItem] = (),
+        history: History = (),
         on_progress: OnProgress | None = None,
     ) -> Conversation:
         """Start a new conversation with this agent; see `seatrial.trial.Trial.run`."""
         return await self._trial.run(inputs, history=history, on_progress=on_progress)
+
+    async def crash(
+        self,
+        inputs: Input | Sequence[Input],
+        kill: Kill,
+        *,
+        conversation: Conversation | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Crash:
+        """Send, have the agent killed, and return when it is dead; see `seatrial.trial.Crash`.
+
+        A test whose binding does not run the agent in a process that can be killed is *invalid*.
+        """
+        where = None if conversation is None else conversation.conversation_id
+        return await self._trial.crash(inputs, kill, conversation_id=where, on_progress=on_progress)
+
+    async def events(self, conversation: Conversation) -> tuple[Mapping[str, Any], ...]:
+        """Read what the agent's reporting API tells of each event of a conversation."""
+        return await self._trial.events(conversation.conversation_id)
+
+    def fail_on_slack(
+        self,
+        method: str,
+        *,
+        error: str = "",
+        retry_after: int | None = None,
+        drop: Literal["before", "after"] | None = None,
+        times: int = 1,
+    ) -> None:
+        """Let the next calls of a method of Slack's fail; see `seatrial.trial.Trial.fail_on_slack`."""
+        self._trial.fail_on_slack(method, error=error, retry_after=retry_after, drop=drop, times=times)
 
     async def insert_memory(self, text: str, *, about: str = TEAM) -> None:
         """Store what the agent remembers, of the team or of the person that ``about`` names. It runs nothing.
@@ -119,7 +149,7 @@ class AgentUnderTest:
 
 
 @pytest_asyncio.fixture
-async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., Awaitable[AgentUnderTest]]]:
+async def agent(request: pytest.FixtureRequest) -> AsyncIterator[MakeAgent]:
     """Make the agent under test: ``await agent(plugins=[…], limits={…})``, at most once a test."""
     state = request.node.stash.setdefault(_EVAL, Eval())
     file, binding = _binding(request.config)
@@ -127,18 +157,19 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
     async with AsyncExitStack() as stack:
 
         async def make(
-            *, plugins: Sequence[str] | None = None, limits: Mapping[str, Any] | None = None
-        ) -> AgentUnderTest:
+            *, plugins: Sequence[str] | None = None, limits: Mapping[str, Any] | None = None, slack: bool = False
+        ) -> TrialAgent:
             if trials:
                 raise RuntimeError("one agent a test: make it once and start several conversations with it")
             composition = Composition(
                 file.default.plugins if plugins is None else tuple(plugins),
                 file.default.limits if limits is None else dict(limits),
+                slack=slack or file.default.slack,
             )
             _check(composition, file, binding, request.config)
             trial = await _open(request, stack, binding, composition, state)
             trials.append(trial)
-            return AgentUnderTest(trial)
+            return TrialAgent(trial)
 
         yield make
         for trial in trials:
@@ -163,18 +194,20 @@ async def agent(request: pytest.FixtureRequest) -> AsyncIterator[Callable[..., A
 
 
 @pytest_asyncio.fixture
-async def run(agent: Callable[..., Awaitable[AgentUnderTest]]) -> Run:
+async def run(agent: MakeAgent) -> Run:
     """Start a conversation with the agent of the default composition, which the first call makes."""
     made: list[AgentUnderTest] = []
 
     async def start(
         inputs: Input | Sequence[Input],
         *,
-        history: Sequence[HistoryItem] = (),
+        history: History = (),
         on_progress: OnProgress | None = None,
     ) -> Conversation:
         if not made:
-            made.append(await agent())
+            told = () if isinstance(history, RecordedConversation) else history
+            items = (*(inputs if isinstance(inputs, Sequence) else (inputs,)), *told)
+            made.append(await agent(slack=any(isinstance(item, SlackInput) for item in items)))
         return await made[0].run(inputs, history=history, on_progress=on_progress)
 
     return start
@@ -309,7 +342,6 @@ def _finish(item: pytest.Item, state: Eval) -> None:
         contracts=state.contracts,
         calls=state.calls,
         requests=state.requests,
-        record_command=f"record: ./pants record {shlex.quote(address)}",
     )
     out: Path | None = item.config.getoption("--seatrial-out")
     if out is None:

@@ -8,12 +8,13 @@ times a second and installs signal handlers.
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import asynccontextmanager
 from typing import Any
 
 from uvicorn.config import Config
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 from uvicorn.server import ServerState
 
 # The ASGI specification's own shapes (https://asgi.readthedocs.io/en/latest/specs/main.html): open mappings.
@@ -33,8 +34,12 @@ class AppFailed(Exception):
 
 
 @asynccontextmanager
-async def serve(app: ASGIApp, *, lifespan: bool, grace: float = 2.0) -> AsyncIterator[str]:
+async def serve(
+    app: ASGIApp, *, lifespan: bool, grace: float = 2.0, listener: socket.socket | None = None
+) -> AsyncIterator[str]:
     """Serve `app` and yield its base URL, `http://127.0.0.1:PORT`.
+
+    With `listener`, a TCP socket that listens on loopback, the port is its own; it is closed at the end.
 
     At the end idle connections are closed and running requests receive `http.disconnect`; those that have not
     ended `grace` seconds later are cancelled. Enter and exit may be different tasks of one loop.
@@ -46,7 +51,7 @@ async def serve(app: ASGIApp, *, lifespan: bool, grace: float = 2.0) -> AsyncIte
     if life is not None:
         await life.start()
     try:
-        port = _Port(app, life.state if life is not None else {})
+        port = _Port(app, life.state if life is not None else {}, listener)
         await port.open()
         try:
             yield port.url
@@ -55,6 +60,17 @@ async def serve(app: ASGIApp, *, lifespan: bool, grace: float = 2.0) -> AsyncIte
     finally:
         if life is not None:
             await life.stop()
+
+
+def cut(send: Send) -> None:
+    """Break the connection of a request off, as a network does: what was not sent never comes.
+
+    For an app that is served here, with the `send` that it was called with; it hears `http.disconnect` next.
+    """
+    cycle = getattr(send, "__self__", None)
+    if not isinstance(cycle, RequestResponseCycle):
+        raise TypeError("only a connection that is served here can be cut")
+    cycle.transport.abort()
 
 
 class _Connection(H11Protocol):
@@ -78,7 +94,7 @@ class _Connection(H11Protocol):
 
 
 class _Port:
-    def __init__(self, app: ASGIApp, app_state: dict[str, Any]) -> None:
+    def __init__(self, app: ASGIApp, app_state: dict[str, Any], listener: socket.socket | None) -> None:
         async def served(scope: Scope, receive: Receive, send: Send) -> None:
             await app(scope, receive, send)
 
@@ -90,6 +106,7 @@ class _Port:
         )  # fmt: skip
         self._config.load()
         self._app_state = app_state
+        self._listener = listener
         self._state = ServerState()
         self._connections: set[_Connection] = set()
         self._server: asyncio.Server | None = None
@@ -97,7 +114,10 @@ class _Port:
 
     async def open(self) -> None:
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._connect, host="127.0.0.1", port=0)
+        if self._listener is None:
+            self._server = await loop.create_server(self._connect, host="127.0.0.1", port=0)
+        else:
+            self._server = await loop.create_server(self._connect, sock=self._listener)
         self.url = f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
     def _connect(self) -> asyncio.Protocol:

@@ -106,6 +106,16 @@ class WorkQueue:
         self._takers.put_nowait(self._open)
         await self._finished.wait()
 
+    def lose(self) -> None:
+        """Lose the parcel that is handed out, because whoever had it has died. What was not handed out stays.
+
+        Queues that deliver at least once give it to somebody else, later. An agent that counts on that lets people wait
+        until then, so here it does not come again.
+        """
+        self._open = None
+        while not self._takers.empty():
+            self._takers.get_nowait()
+
     def pending(self) -> tuple[str, ...]:
         """Name the work that is running or due now."""
         names = [] if self._open is None else [f"{self._open.reason} nudge for {self._open.subject} (running)"]
@@ -150,6 +160,10 @@ class BackgroundWork:
             self._failures.append(f"{task.kind} {task.name}: {type(error).__name__}: {error}")
         finally:
             self._running = None
+
+    def lose(self) -> None:
+        """Lose what waits, because whoever submitted it has died."""
+        self._tasks.clear()
 
     def pending(self) -> tuple[str, ...]:
         """Name the tasks that wait or run."""

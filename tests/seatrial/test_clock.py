@@ -142,6 +142,28 @@ def test_when_time_runs_out_everybody_wakes_now_and_later_sleepers_at_once() -> 
     assert asyncio.run(scenario()) == (3600, 3620)
 
 
+def test_who_asked_to_be_told_hears_of_time_before_anybody_wakes() -> None:
+    async def scenario() -> list[str]:
+        timer = VirtualTimer()
+        happened: list[str] = []
+        timer.tell(lambda elapsed: happened.append(f"told {elapsed:g}"))
+
+        async def sleeper(seconds: float) -> None:
+            await timer.sleep(seconds)
+            happened.append(f"woke at {timer.monotonic():g}")
+
+        sleeping = [asyncio.ensure_future(sleeper(seconds)) for seconds in (5, 8)]
+        await settle()
+        timer.advance(0)
+        timer.advance(6)
+        await settle()
+        timer.run_out()
+        await asyncio.gather(*sleeping)
+        return happened
+
+    assert asyncio.run(scenario()) == ["told 5", "told 6", "woke at 6", "told 8", "woke at 8"]
+
+
 def test_a_cancelled_sleeper_is_forgotten() -> None:
     async def scenario() -> float:
         timer = VirtualTimer()

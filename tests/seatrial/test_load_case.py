@@ -12,7 +12,7 @@ from seatrial.binding import BindingFile, Composition
 from seatrial.cases.document import InvalidFile
 from seatrial.cases.load import Case, load_case
 from seatrial.cases.turns import AdvanceWords, TurnWords
-from seatrial.history import reply, tool_call
+from seatrial.history import RecordedConversation, reply, tool_call
 
 GOOD = """\
 purpose: Something that must not be simplified away.
@@ -51,11 +51,17 @@ class Rules:
     def check_tool_call(self, name: str, input: Mapping[str, Any], composition: Composition) -> tuple[str, ...]:
         return () if name == "look_up" else (f"there is no tool '{name}'",)
 
+    def check_recorded(self, recorded: RecordedConversation) -> tuple[str, ...]:
+        return () if recorded.data else ("it is empty", "it has no words")
+
 
 def load(folder: Path, text: str) -> Case:
     root = folder / "evals"
     (root / "fixtures").mkdir(parents=True, exist_ok=True)
     (root / "fixtures" / "standard.yaml").write_text(ACCOUNT)
+    (root / "fixtures" / "talk.json").write_text('["a"]')
+    (root / "fixtures" / "empty.json").write_text("[]")
+    (root / "fixtures" / "broken.json").write_text("[")
     (root / "fixtures" / "bad.yaml").write_text(ACCOUNT.replace("plan: active", "name: Morgan"))
     path = root / "case.yaml"
     path.write_text(text)
@@ -105,6 +111,10 @@ def test_five_mistakes_are_five_messages_with_their_lines(tmp_path: Path) -> Non
         ("owner: team", "owner: team\nagent: {limits: {minutes: 1}}", "no limit 'minutes'"),
         ("owner: team", "owner: team\nsnapshot: fixtures/bad.yaml", "'plan' is missing"),
         ("owner: team", "owner: team\nsnapshot: ../../etc/passwd", "is no file under"),
+        ("owner: team", "owner: team\nrecorded_history: fixtures/tlk.json", "did you mean 'fixtures/talk.json'"),
+        ("owner: team", "owner: team\nrecorded_history: ../case.yaml", "is no file under"),
+        ("owner: team", "owner: team\nrecorded_history: fixtures/broken.json", "broken.json: is not JSON"),
+        ("owner: team", "owner: team\nrecorded_history: fixtures/empty.json", "empty.json: it has no words"),
         ("owner: team", "owner: team\nhistory: [{reply: hi}]", "a reply to nothing"),
         ("owner: team", "owner: team\nhistory: [{web_message: hi}]", "without a reply"),
     ],
@@ -185,8 +195,8 @@ def test_one_part_may_stand_for_a_list_of_one(tmp_path: Path) -> None:
         (GOOD + "  - Hello\n", 10, "valid dictionary"),
         (GOOD.replace("  - send", "  - new_conversation: true\n    send"), 6, "leave 'new_conversation' out"),
         (GOOD + TURN.replace("  - send", "  - new_conversation: 1\n    send"), 10, "valid boolean"),
-        (during("{on: reply, send: {web_message: x}}"), 9, "'reply' is a moment of a delivery"),
-        (during("{on: answer, stop: true}"), 9, "input should be 'model_request', 'tool_request' or 'paused'"),
+        (during("{on: reply, send: {web_message: x}}"), 9, "'reply' is the moment of a delivery on Slack"),
+        (during("{on: answer, stop: true}"), 9, "input should be 'model_request', 'tool_request', 'reply' or 'paused'"),
         (during("{on: paused}"), 9, "does one of: send, advance: SPAN, stop: true"),
         (during("{on: paused, stop: false}"), 9, "does one of"),
         (during("{on: paused, stop: true, advance: 1h}"), 9, "does one of"),
@@ -194,7 +204,7 @@ def test_one_part_may_stand_for_a_list_of_one(tmp_path: Path) -> None:
         (during("{on: paused, stpo: true}"), 9, "'stpo' is no word here; did you mean 'stop'"),
         (during("{on: paused, advance: soon}"), 9, "'soon' is no span of time"),
         (during("{stop: true}"), 9, "during.1.on' is missing"),
-        (during("{on: paused, send: {author: riley}}"), 9, "an input is one of: web_message: TEXT, web_stop: true"),
+        (during("{on: paused, send: {author: riley}}"), 9, "an input is one of: web_message: TEXT, "),
         (during("{on: paused, send: {web_message: x, web_stop: true}}"), 9, "an input is one of"),
         (GOOD.replace("web_message: Hello", "web_stop: false"), 6, "an input is one of"),
         (GOOD + TURN.replace("  - send", "  - fork: {at: answer 1}\n    send"), 10, "'answer 1' names no reply"),
@@ -258,3 +268,12 @@ def test_the_versions_of_a_fixture_are_kept_with_its_path(tmp_path: Path) -> Non
     assert [(Path(path).name, dict(versions)) for path, versions in case.fixture_contracts.items()] == [
         ("standard.yaml", {"context.account": 1})
     ]
+
+
+def test_a_recorded_conversation_comes_instead_of_history(tmp_path: Path) -> None:
+    text = GOOD + "recorded_history: fixtures/talk.json\n"
+    case = load(tmp_path, text.replace("- send:", "- fork: {at: reply 1}\n    send:"))
+    assert case.recorded is not None and case.recorded.data == ["a"]
+    assert load(tmp_path, GOOD).recorded is None
+    both = text + "history: [{web_message: hi}, {reply: ho}]\n"
+    assert mistakes(tmp_path, both) == [(10, "'recorded_history' stands instead of 'history': leave one out")]

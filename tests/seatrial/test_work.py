@@ -306,3 +306,74 @@ def test_a_parcel_that_was_lost_may_be_finished_late() -> None:
         return queue.pending()
 
     assert asyncio.run(scenario()) == ("message nudge for c",)
+
+
+def test_what_was_handed_out_dies_with_who_had_it_and_what_waits_is_handed_to_the_next() -> None:
+    async def scenario() -> tuple[list[tuple[str, ...]], list[str]]:
+        queue, background, timer = world()
+        seen: list[tuple[str, ...]] = []
+        handled: list[str] = []
+        arrived = asyncio.Event()
+
+        async def dies(subject: str, reason: str) -> None:
+            arrived.set()
+            await asyncio.Event().wait()
+
+        async def handle(subject: str, reason: str) -> None:
+            handled.append(subject)
+
+        async def killed() -> None:
+            running = asyncio.ensure_future(idle(queue, background, timer))
+            await arrived.wait()
+            seen.append(queue.pending())
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+
+        queue.send("first", "message", 0)
+        queue.send("second", "message", 0)
+        await with_worker(queue, dies, killed)
+        queue.lose()
+        seen.append(queue.pending())
+        await with_worker(queue, handle, lambda: idle(queue, background, timer))
+        return seen, handled
+
+    seen, handled = asyncio.run(scenario())
+    assert seen == [
+        ("message nudge for first (running)", "message nudge for second"),
+        ("message nudge for second",),
+    ]
+    assert handled == ["second"]
+
+
+def test_who_waited_for_work_when_he_died_gets_none() -> None:
+    async def scenario() -> list[str]:
+        queue, background, timer = world()
+        handled: list[str] = []
+        dead = asyncio.ensure_future(queue.take())
+        await asyncio.sleep(0)
+        dead.cancel()
+        await asyncio.gather(dead, return_exceptions=True)
+        queue.lose()
+
+        async def handle(subject: str, reason: str) -> None:
+            handled.append(subject)
+
+        queue.send("c", "message", 0)
+        await with_worker(queue, handle, lambda: idle(queue, background, timer))
+        return handled
+
+    assert asyncio.run(scenario()) == ["c"]
+
+
+def test_background_work_that_waits_is_lost_with_who_submitted_it() -> None:
+    async def scenario() -> tuple[str, ...]:
+        background = BackgroundWork()
+
+        async def work() -> None:
+            raise AssertionError("the dead do not work")
+
+        background.submit("title", "c", work)
+        background.lose()
+        return background.pending()
+
+    assert asyncio.run(scenario()) == ()

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from seatrial.binding import Binding, Calendar
 from seatrial.cases.during import During
 from seatrial.cases.expect import check_turn
+from seatrial.cases.faults import check_faults
 from seatrial.cases.load import Case
 from seatrial.cases.turns import AdvanceWords, TurnWords
 from seatrial.gateway.recording import Recording
@@ -90,7 +91,7 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
     follow from it."""
     for kind, data in case.setup:
         await trial.insert(kind, data)
-    history = [item for turn in case.history for item in turn.items]
+    history = case.recorded or [item for turn in case.history for item in turn.items]
     current = await trial.load(history) if history else None
     several = any(isinstance(item, TurnWords) and (item.new_conversation or item.fork) for item in case.words.turns)
     for item in case.words.turns:
@@ -100,6 +101,8 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
             continue
         if item.fork is not None and current is not None:
             current = await _fork(trial, current, item.fork.at)
+        for fault in item.faults:
+            trial.fail_on_slack(**fault.ordered())
         inputs = [send.item() for send in item.send]
         during = During(item.during) if item.during else None
         if current is None or item.new_conversation:
@@ -107,7 +110,11 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
         else:
             conversation = await trial.continue_conversation(current, inputs, (), during)
         current = conversation.conversation_id
-        checks = (*check_turn(item, conversation), *(() if during is None else during.checks()))
+        checks = (
+            *check_turn(item, conversation),
+            *check_faults(item.faults, trial.faults_left()),
+            *(() if during is None else during.checks()),
+        )
         calls.append(call_record(conversation, checks))
         findings.extend(_failures(turn_name(len(calls), conversation.number if several else None), checks))
         if trial.missed:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from seatrial.cases.arguments import fits
+from seatrial.cases.arguments import Expected, fits
 from seatrial.cases.expectations import ExactWords, ToolCallWords
 from seatrial.cases.visible import listed, visible
 from seatrial.conversation import ToolCall
@@ -28,7 +28,7 @@ def _entry(words: ToolCallWords, calls: Sequence[ToolCall]) -> CheckRecord:
     count = sum(_fits(words, call) for call in calls)
     named = [call for call in calls if call.name == words.name]
     if named:
-        seen = f"{_times(count)} among {listed([_call(call) for call in named])}"
+        seen = f"{told_times(count)} among {listed([_call(call) for call in named])}"
     else:
         others = sorted({call.name for call in calls})
         seen = f"'{words.name}' was never called{did_you_mean(words.name, others)}"
@@ -40,25 +40,32 @@ def _fits(words: ToolCallWords, call: ToolCall) -> bool:
 
 
 def _expected(words: ToolCallWords) -> str:
+    status = "" if words.status is None else f" {words.status}"
+    return f"{told_times(words.times)} {words.name}({told_arguments(words.args)}){status}"
+
+
+def told_arguments(args: Expected) -> str:
+    """Say what is expected of the arguments of a call."""
     said = []
-    for name, argument in words.args.items():
+    for name, argument in args.items():
         if isinstance(argument, ExactWords):
-            said.append(f"{name}: {_json(argument.root)}")
+            said.append(f"{name}: {told_json(argument.root)}")
             continue
         said += [f"{name} contains {visible(part)}" for part in argument.contain]
         said += [f"{name} does not contain {visible(part)}" for part in argument.not_contain]
         said += [f"{name} matches {part}" for part in argument.match]
-    status = "" if words.status is None else f" {words.status}"
-    return f"{_times(words.times)} {words.name}({', '.join(said)}){status}"
+    return ", ".join(said)
 
 
-def _times(count: int) -> str:
+def told_times(count: int) -> str:
+    """Say how often."""
     return "once" if count == 1 else f"{count} times"
 
 
 def _call(call: ToolCall) -> str:
-    return f"{call.name}({_json(call.input)}) {call.status}"
+    return f"{call.name}({told_json(call.input)}) {call.status}"
 
 
-def _json(value: Any) -> str:
+def told_json(value: Any) -> str:
+    """Return a value as JSON that a person can read in one line."""
     return visible(json.dumps(value, ensure_ascii=False, sort_keys=True), quotes="")

@@ -1,4 +1,4 @@
-"""What a case does while a turn runs: at the n-th model request, tool request or pause of the turn."""
+"""What a case does while a turn runs: at the n-th model request, tool request, delivered reply or pause of it."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from seatrial.cases.sends import SendWords
 from seatrial.cases.span import Span
 from seatrial.cases.words import Words
 from seatrial.inputs import web_stop
-from seatrial.progress import Actions, ModelRequest, Paused, Progress, ToolRequest
+from seatrial.progress import Actions, ModelRequest, Paused, Progress, ReplyDelivered, ToolRequest
 from seatrial.report.record import CheckRecord
 
-Moment = Literal["model_request", "tool_request", "paused"]
+Moment = Literal["model_request", "tool_request", "reply", "paused"]
 
-_MOMENTS: dict[type[Progress], Moment] = {ModelRequest: "model_request", ToolRequest: "tool_request", Paused: "paused"}
-
-
-def _built(value: object) -> object:
-    if value == "reply":
-        raise ValueError("'reply' is a moment of a delivery that is held, which is Slack's alone, and not built yet")
-    return value
+_MOMENTS: dict[type[Progress], Moment] = {
+    ModelRequest: "model_request",
+    ToolRequest: "tool_request",
+    ReplyDelivered: "reply",
+    Paused: "paused",
+}
 
 
 class DuringWords(Words):
     """One thing that happens while the turn runs: an input, time that passes, or a stop by the usual author."""
 
-    on: Annotated[Moment, BeforeValidator(_built)]
+    on: Moment
     nth: Annotated[int, Field(ge=1)] = 1
     send: SendWords | None = None
     advance: Span | None = None

@@ -6,9 +6,10 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, model_validator
 
+from seatrial.cases.sends import MESSAGES, MessageWords
 from seatrial.cases.words import Text, Words, json_value
 from seatrial.history import HistoryItem, reply, tool_call
-from seatrial.inputs import DEFAULT_AUTHOR, TEAM, web_message
+from seatrial.inputs import DEFAULT_AUTHOR, TEAM
 
 
 class HistoryToolWords(Words):
@@ -19,29 +20,30 @@ class HistoryToolWords(Words):
     output: str
 
 
-class HistoryWords(Words):
+class HistoryWords(MessageWords):
     """An earlier message of a person, or an earlier answer of the agent with the tools that it called."""
 
-    web_message: Text | None = None
     reply: Text | None = None
     author: Text | None = None
     tools: list[HistoryToolWords] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _one_of_both(self) -> HistoryWords:
-        if (self.web_message is None) == (self.reply is None):
-            raise ValueError("an item of 'history' is a web_message or a reply")
+        if len(self.written()) + (self.reply is not None) != 1:
+            raise ValueError(f"an item of 'history' is one of: {', '.join((*MESSAGES, 'reply'))}")
+        if mistake := self.mistakes():
+            raise ValueError(mistake)
         if self.reply is not None and self.author is not None:
             raise ValueError("a reply has no 'author': it is the agent's")
-        if self.web_message is not None and self.tools:
-            raise ValueError("a web_message has no 'tools': the agent called them for its reply")
+        if self.reply is None and self.tools:
+            raise ValueError(f"a {self.written()[0]} has no 'tools': the agent called them for its reply")
         return self
 
     def item(self) -> HistoryItem:
         """Return what the words say."""
         if self.reply is not None:
             return reply(self.reply, tools=[tool_call(tool.name, tool.input, tool.output) for tool in self.tools])
-        return web_message(self.web_message or "", author=self.author or DEFAULT_AUTHOR)
+        return self.message(self.author or DEFAULT_AUTHOR)
 
 
 class MemoryWords(Words):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from seatrial.cases.called import check_calls
 from seatrial.cases.expectations import ExpectWords, TextWords
+from seatrial.cases.on_slack import check_slack
 from seatrial.cases.turns import TurnWords
 from seatrial.cases.visible import listed, visible
 from seatrial.conversation import Conversation
@@ -34,6 +35,15 @@ def _expectations(expect: ExpectWords, conversation: Conversation) -> list[Check
         checks.extend(check_calls(expect.tool_calls, conversation.tool_calls))
     if expect.title is not None:
         checks.extend(_text("title", expect.title, conversation.title or ""))
+    for what, wanted, there in (
+        ("reactions", expect.reactions, conversation.reactions),
+        ("statuses", expect.statuses, conversation.statuses),
+    ):
+        if wanted is not None:
+            shown = [listed([visible(text) for text in texts]) for texts in (wanted, there)]
+            checks.append(CheckRecord(what, shown[0], shown[1], tuple(wanted) == there))
+    if expect.slack is not None:
+        checks.extend(check_slack(expect.slack, conversation.slack))
     return checks
 
 

@@ -12,6 +12,8 @@ from pydantic import AfterValidator, Discriminator, Field, RootModel, Tag, model
 
 from seatrial.cases.words import Listed, Text, Words, json_value
 from seatrial.conversation import CallStatus, TurnStatus
+from seatrial.nearest import did_you_mean
+from seatrial.slack import SLACK_METHODS
 
 
 def _pattern(text: str) -> str:
@@ -106,22 +108,49 @@ def _each_once(entries: list[ToolCallWords]) -> list[ToolCallWords]:
     return entries
 
 
+def known_method(name: str) -> str:
+    """Return the name of a method of Slack's. Raises ValueError, with the nearest names, for another one."""
+    if name not in SLACK_METHODS:
+        raise ValueError(f"Slack has no method '{name}' here{did_you_mean(name, SLACK_METHODS)}")
+    return name
+
+
+class SlackCallWords(Words):
+    """Calls of one method of Slack's: how often, with which arguments, and in the conversation's thread or elsewhere.
+
+    Without ``error`` it means the calls that took effect; with one, those that Slack refused so. An argument that is
+    not named is free. A call counts for every entry that it fits.
+    """
+
+    method: Annotated[Text, AfterValidator(known_method)]
+    times: Annotated[int, Field(ge=0)] = 1
+    args: dict[str, ArgumentWords] = Field(default_factory=dict)
+    error: Text | None = None
+    in_thread: bool | None = None
+
+
 class ExpectWords(Words):
     """What has to hold after a turn. At least one of it has to be able to fail.
 
     ``tool_calls`` is a closed list: it tells of every call of the turn, in any order. The case fails when an entry
     fits fewer calls than it says or more, and when a call fits no entry. An empty list says that no tool was called.
+    ``slack`` is closed for each method that it names. ``reactions`` and ``statuses`` are those in the conversation's
+    thread, all of them, in order.
     """
 
     status: list[TurnStatus] | None = None
     replies: RepliesWords | None = None
     tool_calls: Annotated[list[ToolCallWords], AfterValidator(_each_once)] | None = None
     title: TextWords | None = None
+    reactions: list[Text] | None = None
+    statuses: list[str] | None = None
+    slack: list[SlackCallWords] | None = None
 
     @model_validator(mode="after")
     def _asserts(self) -> ExpectWords:
-        if self.status is None and self.title is None and self.replies is None and self.tool_calls is None:
-            raise ValueError("'expect' asserts nothing: say status, replies, tool_calls or title")
+        if all(getattr(self, name) is None for name in type(self).model_fields):
+            *names, last = type(self).model_fields
+            raise ValueError(f"'expect' asserts nothing: say {', '.join(names)} or {last}")
         for name in ("replies", "title"):
             words: TextWords | None = getattr(self, name)
             if words is not None and words.says_nothing():

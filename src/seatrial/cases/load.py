@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from seatrial.binding import Binding, BindingFile, Composition
+from pydantic import BaseModel
+
+from seatrial.binding import Binding, BindingFile, ChecksRecorded, Composition
 from seatrial.cases.document import Document, InvalidFile, Location, Mistake, read_document
 from seatrial.cases.earlier import HistoryWords, SetupWords
 from seatrial.cases.model import AgentWords, CaseWords, SnapshotFixtureWords
 from seatrial.cases.turns import misplaced
 from seatrial.cases.wording import part_of, validated
-from seatrial.history import Exchange, exchanges
+from seatrial.history import Exchange, RecordedConversation, RecordedUnreadable, exchanges, on_slack
+from seatrial.history import recorded_conversation as read_recorded
 from seatrial.nearest import did_you_mean
 
 
@@ -28,6 +31,8 @@ class Case:
     setup: tuple[tuple[str, Mapping[str, Any]], ...]
     """What is stored before the first turn: kind and data of each piece, in the case's order."""
     history: tuple[Exchange, ...]
+    recorded: RecordedConversation | None
+    """What came before as a whole, instead of `history`."""
     fixture_contracts: Mapping[str, Mapping[str, int]]
     """The contracts that each fixture was written for, by the fixture's path."""
 
@@ -59,15 +64,23 @@ class _Loading:
     def case(self, path: Path) -> Case:
         words = validated(self._document, CaseWords, self._mistakes)
         data = self._document.data if isinstance(self._document.data, dict) else {}
-        for place, problem in misplaced(data.get("turns"), history=bool(data.get("history"))):
+        for place, problem in misplaced(
+            data.get("turns"), history=bool(data.get("history") or data.get("recorded_history"))
+        ):
             self._mistake(("turns", *place), problem)
         snapshot, contracts = self._snapshot(data.get("snapshot"))
         composition = self._composition(named=data.get("agent") is not None)
         setup = self._setup(composition)
         history = self._history(composition)
+        recorded = self._recorded(data)
         if self._mistakes or words is None or composition is None:
             raise InvalidFile(self._mistakes)
-        return Case(path, words, composition, snapshot, setup, history, contracts)
+        composition = replace(composition, slack=composition.slack or _is_on_slack(words))
+        if not composition.slack and (places := _held_replies(words)):
+            for place in places:
+                self._mistake(place, "'reply' is the moment of a delivery on Slack, and nothing of this case is there")
+            raise InvalidFile(self._mistakes)
+        return Case(path, words, composition, snapshot, setup, history, recorded, contracts)
 
     def _mistake(self, location: Location, message: str) -> None:
         self._mistakes.append(Mistake(self._document.path, self._document.line(location), message))
@@ -106,21 +119,49 @@ class _Loading:
                 for problem in self._binding.check_tool_call(tool.name, tool.input, composition):
                     self._mistake(("history", index, "tools", number), problem)
         try:
-            return exchanges(tuple(item.item() for item in words))
+            turns = exchanges(tuple(item.item() for item in words))
+            on_slack(turns)
+            return turns
         except ValueError as error:
             self._mistake(("history",), str(error))
             return ()
+
+    def _recorded(self, data: Mapping[str, Any]) -> RecordedConversation | None:
+        """Return the recorded conversation that the case begins with, when it names one and the agent would load it."""
+        name = data.get("recorded_history")
+        if not isinstance(name, str):
+            return None
+        if data.get("history"):
+            self._mistake(("recorded_history",), "'recorded_history' stands instead of 'history': leave one out")
+        path = self._file_below_root("recorded_history", name, "fixtures/**/*.json")
+        if path is None:
+            return None
+        try:
+            recorded = read_recorded(path)
+        except RecordedUnreadable as error:
+            self._mistake(("recorded_history",), str(error))
+            return None
+        if isinstance(self._binding, ChecksRecorded):
+            for problem in self._binding.check_recorded(recorded):
+                self._mistake(("recorded_history",), f"{path.as_posix()}: {problem}")
+        return recorded
+
+    def _file_below_root(self, word: str, name: str, others: str) -> Path | None:
+        """Return the file that a case names; None, with a mistake that shows near names, when it is not there."""
+        root = self._file.root
+        path = root / name
+        if path.is_file() and ".." not in Path(name).parts:
+            return path
+        there = [p.relative_to(root).as_posix() for p in sorted(root.glob(others))]
+        self._mistake((word,), f"{word} '{name}' is no file under {root.as_posix()}{did_you_mean(name, there)}")
+        return None
 
     def _snapshot(self, name: Any) -> tuple[Mapping[str, Any] | None, dict[str, Mapping[str, int]]]:
         """Return the data of the snapshot's fixture, and the contracts of each fixture by its path."""
         if not isinstance(name, str):
             return None, {}
-        root = self._file.root
-        path = root / name
-        if not path.is_file() or ".." in Path(name).parts:
-            there = [p.relative_to(root).as_posix() for p in sorted(root.glob("fixtures/**/*.yaml"))]
-            problem = f"snapshot '{name}' is no file under {root.as_posix()}{did_you_mean(name, there)}"
-            self._mistake(("snapshot",), problem)
+        path = self._file_below_root("snapshot", name, "fixtures/**/*.yaml")
+        if path is None:
             return None, {}
         try:
             fixture = read_document(path)
@@ -134,3 +175,21 @@ class _Loading:
         for problem in self._binding.check_snapshot(words.snapshot):
             self._mistakes.append(Mistake(fixture.path, fixture.line(("snapshot",)), problem))
         return words.snapshot, {path.as_posix(): words.contracts}
+
+
+def _is_on_slack(words: Any) -> bool:
+    """Tell whether a case says anything of Slack: then the agent under test is there."""
+    if isinstance(words, BaseModel):
+        names = {name for name in words.model_fields_set if name.startswith("slack")}
+        return bool(names) or any(_is_on_slack(getattr(words, name)) for name in words.model_fields_set)
+    return isinstance(words, list) and any(_is_on_slack(item) for item in words)
+
+
+def _held_replies(words: CaseWords) -> list[Location]:
+    """Return the places of what a case does at the delivery of a reply."""
+    return [
+        ("turns", index, "during", number, "on")
+        for index, turn in enumerate(words.turns)
+        for number, item in enumerate(getattr(turn, "during", ()))
+        if item.on == "reply"
+    ]

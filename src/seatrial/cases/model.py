@@ -66,6 +66,8 @@ class CaseWords(Reviewed):
     snapshot: Text | None = None
     setup: list[SetupWords] = Field(default_factory=list)
     history: list[HistoryWords] = Field(default_factory=list)
+    recorded_history: Text | None = None
+    """A file below the binding's root, instead of `history`: a conversation that took place, whole."""
     turns: Annotated[list[ItemWords], Field(min_length=1)]
 
 

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Discriminator, Field, Tag
 
 from seatrial.cases.during import DuringWords
 from seatrial.cases.expectations import ExpectWords
+from seatrial.cases.faults import FaultWords
 from seatrial.cases.sends import SendWords
 from seatrial.cases.span import Span
 from seatrial.cases.words import Listed, Words
@@ -49,6 +50,8 @@ class TurnWords(Words):
     """How many seconds time is moved before the inputs are sent."""
     during: Annotated[list[DuringWords], Listed] = Field(default_factory=list)
     """What happens while the turn runs."""
+    faults: Annotated[list[FaultWords], Listed] = Field(default_factory=list)
+    """What fails while the turn runs."""
     expect: ExpectWords
     steps: Annotated[list[Annotated[str, AfterValidator(_known_step)]], Field(min_length=1)]
 

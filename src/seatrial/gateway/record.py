@@ -46,7 +46,7 @@ def make_recording(
     occurrences: Counter[str] = Counter()
     exchanges: list[Exchange] = []
     for entry in entries:
-        if entry.recorded is None and entry.outcome is None:
+        if entry.again or (entry.recorded is None and entry.outcome is None):
             continue
         occurrences[entry.key] += 1
         exchanges.append(_exchange(entry, occurrences[entry.key], older, head))

@@ -9,12 +9,14 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import cast, get_args
 
 from seatrial.gateway.exchange import Aborted, Answer, Exchange, Outcome, Request, Role
 from seatrial.gateway.key import JSON, parse_json, request_key
+from seatrial.gateway.lost_answers import LostAnswers
 from seatrial.gateway.miss import Miss, find_miss
 from seatrial.gateway.record import RecordRefused, make_recording
 from seatrial.gateway.recording import Recording
@@ -55,7 +57,9 @@ class Gateway:
         self._upstream = upstream
         self._model_names = dict(model_names)
         self._shelf = Shelf(recording)
+        self._lost = LostAnswers()
         self._entries: list[Entry] = []
+        self._committed = 0
         self._problems: list[str] = []
         self._conversations: dict[str, int] = {}
         self._settled = asyncio.Event()
@@ -95,6 +99,24 @@ class Gateway:
     async def settle(self) -> None:
         """Wait until no request is in flight. An agent may have its answer a moment before the books are closed."""
         await self._settled.wait()
+
+    def agent_idle(self) -> None:
+        """Hear that the agent is idle: no restart can lose what it was answered so far."""
+        self._committed = len(self._entries)
+        self._lost.forget()
+
+    def agent_restarted(self) -> None:
+        """Hear that the agent was killed and is started again: it may have lost what it was answered since it was idle.
+
+        Each of these answers is given once more, to the same request, by the rule of `LostAnswers`. That uses no
+        recorded answer up and, in a run that records, asks no upstream; it makes no line of a recording. A request that
+        the agent did not live to see answered has no words that could be given again: it is asked anew.
+
+        Raises RuntimeError while a request is in flight: whose it is would not be known. `settle` waits for it.
+        """
+        if self.in_flight:
+            raise RuntimeError(f"the agent is started again while {self.in_flight} of its requests are in flight")
+        self._lost.restart(self._entries[self._committed :])
 
     def recording_made(self, *, recorded_at: str, trial: int, contracts: Mapping[str, int]) -> Recording:
         """The recording of this trial. Requests that `problems` speaks of are not in it.
@@ -186,6 +208,10 @@ class Gateway:
         key = request_key(
             method=request.method, path=request.path, role=role, conversation=conversation, body=request.body
         )
+        if (lost := self._lost.take(key)) is not None:
+            entry = replace(lost, body=body, again=True)
+            self._entries.append(entry)
+            return entry
         occurrence, recorded = self._shelf.take(key)
         if recorded is None and self._upstream is None:
             self.miss = find_miss(
@@ -199,7 +225,7 @@ class Gateway:
 
     async def _serve(self, entry: Entry, sent: bytes, receive: Receive, responder: Responder) -> None:
         await self.watcher.asked(entry.role)
-        recorded = entry.recorded.outcome if entry.recorded is not None else None
+        recorded = entry.given
         if recorded is None or (isinstance(recorded, Aborted) and self._upstream is not None):
             await self._relay(entry, sent, receive, responder)
             return

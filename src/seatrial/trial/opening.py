@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 
-from seatrial.binding import World
+from seatrial.binding import OnSlack, World
 from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.gateway.server import Gateway
 from seatrial.ids import TrialIds
 from seatrial.serving import serve
+from seatrial.standins.slack import WebApi, Workspace
 from seatrial.steps import StepLog
 from seatrial.trial.settings import TrialSettings
+from seatrial.trial.slack import SlackSide
 from seatrial.trial.trial import Trial
 from seatrial.work import BackgroundWork, WorkQueue
 
 
 @asynccontextmanager
 async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
-    """Serve the gateway and the agent on loopback, and stop both at the end."""
+    """Serve the gateway, the agent and the stand-ins that it needs on loopback, and stop them at the end."""
     timer = VirtualTimer()
     clock = TrialClock(settings.at, timer)
     steps = StepLog()
@@ -30,7 +32,10 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
         upstream=settings.upstream,
         model_names=dict.fromkeys(settings.binding.model_aliases, name) if (name := settings.upstream_model) else {},
     )
-    async with serve(gateway.app, lifespan=False) as model:
+    slack = WebApi(Workspace(clock, TrialIds("slack"))) if settings.composition.slack else None
+    async with AsyncExitStack() as stack:
+        model = await stack.enter_async_context(serve(gateway.app, lifespan=False))
+        slack_url = "" if slack is None else await stack.enter_async_context(serve(slack.app, lifespan=False))
         world = World(
             postgres_url=settings.stores.postgres,
             redis_url=settings.stores.redis,
@@ -44,6 +49,7 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
             on_step=steps.add,
             composition=settings.composition,
             snapshot=settings.snapshot,
+            slack=None if slack is None else slack.access(slack_url),
         )
         async with settings.binding.running(world) as agent:
             try:
@@ -59,6 +65,7 @@ async def open_trial(settings: TrialSettings) -> AsyncIterator[Trial]:
                     steps=steps,
                     recording=settings.upstream is not None,
                     idle_seconds=settings.idle_seconds,
+                    slack=SlackSide(slack, agent) if slack is not None and isinstance(agent, OnSlack) else None,
                 )
             finally:
                 timer.run_out()

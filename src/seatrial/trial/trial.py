@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from seatrial.binding import Agent, Binding, Composition, Forks, InputRefused, Stops
-from seatrial.clock import TrialClock, VirtualTimer, pass_time
+from seatrial.binding import Agent, AgentGone, Binding, Composition, Forks, InputRefused, Restarts, Stops
+from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.conversation import Conversation, ConversationState, Reply
 from seatrial.gateway.recording import Recording
 from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.server import Gateway
 from seatrial.gateway.watcher import Nobody
-from seatrial.history import HistoryItem, HistoryReply, exchanges
+from seatrial.history import History, HistoryReply, RecordedConversation, exchanges, on_slack
 from seatrial.idle import NotIdle, until_idle
-from seatrial.inputs import Input, WebStop
+from seatrial.inputs import Input, SlackInput, WebStop
+from seatrial.kill import Kill
 from seatrial.progress import OnProgress
 from seatrial.steps import StepLog
+from seatrial.trial.actions import CallActions
+from seatrial.trial.crash import Crash
 from seatrial.trial.earlier_replies import EarlierReplies
 from seatrial.trial.findings import trial_findings
+from seatrial.trial.recorded import events_of, history_mistakes, load_recorded
 from seatrial.trial.settings import TrialBroken, TrialInvalid
+from seatrial.trial.slack import SlackSide
 from seatrial.trial.watch import Watch
 from seatrial.verdict import Finding
 from seatrial.work import BackgroundWork, WorkQueue
@@ -43,6 +49,7 @@ class Trial:
         steps: StepLog,
         recording: bool,
         idle_seconds: float,
+        slack: SlackSide | None = None,
     ) -> None:
         self._agent = agent
         self._gateway = gateway
@@ -55,6 +62,7 @@ class Trial:
         self._steps = steps
         self._recording = recording
         self._idle_seconds = idle_seconds
+        self._slack = slack
         self._conversations = 0
         self._numbers: dict[str, int] = {}
         self._earlier = EarlierReplies()
@@ -68,13 +76,13 @@ class Trial:
         self,
         inputs: Input | Sequence[Input],
         *,
-        history: Sequence[HistoryItem] = (),
+        history: History = (),
         on_progress: OnProgress | None = None,
     ) -> Conversation:
         """Start a new conversation, send the inputs as one batch, and return when the agent is idle."""
         return await self._call(None, inputs, history, on_progress)
 
-    async def load(self, history: Sequence[HistoryItem]) -> str:
+    async def load(self, history: History) -> str:
         """Start a conversation that has only happened, at the time that it is now; return its id. It runs nothing."""
         self._refuse_while_busy()
         self._check(history)
@@ -87,11 +95,28 @@ class Trial:
         self,
         conversation_id: str,
         inputs: Input | Sequence[Input],
-        history: Sequence[HistoryItem],
+        history: History,
         on_progress: OnProgress | None = None,
     ) -> Conversation:
         """Send to a conversation of this trial at its current state."""
         return await self._call(conversation_id, inputs, history, on_progress)
+
+    async def crash(
+        self,
+        inputs: Input | Sequence[Input],
+        kill: Kill,
+        *,
+        conversation_id: str | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> Crash:
+        """Send to a new conversation, or to one that is there, have the agent killed, and return when it is dead.
+
+        Raises TrialInvalid for an agent that cannot be killed so, and TrialBroken when it never comes to the point.
+        """
+        crash = Crash(self, _batch(inputs), conversation_id)
+        with self._calling():
+            await crash.happen(kill, on_progress)
+        return crash
 
     async def fork_conversation(self, conversation_id: str, reply: Reply | HistoryReply) -> Conversation:
         """Branch off a conversation after one of its replies. It runs nothing, so the fork has done nothing yet.
@@ -115,7 +140,11 @@ class Trial:
         self._conversations += 1
         self._numbers[fork_id] = self._conversations
         state = await self._agent.read(fork_id)
-        return self._conversation(fork_id, state.after(state), self._steps.mark())
+        return self._conversation(fork_id, state.after(state), self._steps.mark(), self._slack_mark())
+
+    async def events(self, conversation_id: str) -> tuple[Mapping[str, Any], ...]:
+        """Return what the agent's reporting API tells of each event of a conversation."""
+        return await events_of(self._agent, conversation_id)
 
     async def replies(self, conversation_id: str) -> tuple[Reply, ...]:
         """Return everything that people have seen from the agent in a conversation, loaded history too."""
@@ -135,25 +164,20 @@ class Trial:
         self,
         conversation_id: str | None,
         inputs: Input | Sequence[Input],
-        history: Sequence[HistoryItem],
+        history: History,
         on_progress: OnProgress | None,
     ) -> Conversation:
-        batch = list(inputs) if isinstance(inputs, Sequence) else [inputs]
-        if not batch:
-            raise ValueError("a call sends at least one input")
+        batch = _batch(inputs)
         self._refuse_while_busy()
         self._check(history)
-        self._busy = True
-        try:
+        with self._calling():
             return await self._send_and_wait(conversation_id, batch, history, on_progress)
-        finally:
-            self._busy = False
 
     async def _send_and_wait(
         self,
         conversation_id: str | None,
         batch: list[Input],
-        history: Sequence[HistoryItem],
+        history: History,
         on_progress: OnProgress | None,
     ) -> Conversation:
         if conversation_id is None:
@@ -164,7 +188,7 @@ class Trial:
         if history:
             conversation_id = await self._store(history, conversation_id)
         before = None if conversation_id is None else await self._agent.read(conversation_id)
-        mark = self._steps.mark()
+        mark, slack_mark = self._steps.mark(), self._slack_mark()
         for item in batch:
             conversation_id = await self._send(item, conversation_id)
         assert conversation_id is not None
@@ -172,19 +196,21 @@ class Trial:
         self._gateway.register_conversation(conversation_id)
         await self._work(conversation_id, on_progress)
         await self._settle()
+        self._gateway.agent_idle()
         state = (await self._agent.read(conversation_id)).after(before)
-        conversation = self._conversation(conversation_id, state, mark)
+        conversation = self._conversation(conversation_id, state, mark, slack_mark)
         self.calls.append(conversation)
-        failed = self._failures()
-        if failed and not self.missed:  # what failed after a miss failed because of it
-            raise TrialBroken(failed[0])
+        self._check_failures()
         return conversation
 
-    async def _send(self, item: Input, conversation_id: str | None) -> str:
-        """Post one input; return the conversation that it is in."""
+    async def _send(self, item: Input, conversation_id: str | None, key: str | None = None) -> str:
+        """Post one input, with the key that it had before; return the conversation that it is in. Raises AgentGone."""
         try:
+            if isinstance(item, SlackInput):
+                return await self._on_slack().send(item, conversation_id, key or self._key())
             if not isinstance(item, WebStop):
-                return (await self._agent.send(item, conversation_id=conversation_id, key=self._key())).conversation_id
+                key = key or self._key()
+                return (await self._agent.send(item, conversation_id=conversation_id, key=key)).conversation_id
             if conversation_id is None:
                 raise TrialInvalid("a stop starts no conversation: send it to one that is there")
             if not isinstance(self._agent, Stops):
@@ -194,16 +220,25 @@ class Trial:
         except InputRefused as error:
             raise TrialBroken(f"an input was refused: {error}") from error
 
-    async def _work(self, conversation_id: str, on_progress: OnProgress | None) -> None:
-        """Let the agent work until it is idle, and the handler of the call look on. Raises what the handler raises."""
-        actions = _Actions(self, conversation_id)
+    async def _work(self, conversation_id: str | None, on_progress: OnProgress | None) -> None:
+        """Let the agent work until it is idle, and the handler of the call look on.
+
+        Raises what the handler raises, and AgentGone when the agent dies before it is idle.
+        """
+        actions = CallActions(self, conversation_id)
         watch = Watch(on_progress, actions, self._timer)
         self._gateway.watcher = watch
+        if self._slack is not None:
+            self._slack.watch = watch
         idle = asyncio.ensure_future(self._until_idle(watch))
+        ends: set[asyncio.Future[Any]] = {idle, watch.failed}
+        died = self._agent.died if isinstance(self._agent, Restarts) else None
         try:
-            await asyncio.wait({idle, watch.failed}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(ends | ({died} if died is not None else set()), return_when=asyncio.FIRST_COMPLETED)
             if watch.failed.done():
                 watch.failed.result()
+            if died is not None and died.done() and not idle.done():
+                raise AgentGone(died.result())
             idle.result()
         except NotIdle as error:
             raise TrialBroken(str(error)) from error
@@ -211,6 +246,8 @@ class Trial:
             idle.cancel()
             await asyncio.gather(idle, return_exceptions=True)
             self._gateway.watcher = Nobody()
+            if self._slack is not None:
+                self._slack.watch = None
             actions.over = True
             await watch.close()
 
@@ -233,7 +270,8 @@ class Trial:
             if not await watch.returned(self._idle_seconds):
                 raise NotIdle(watch.pending(), seconds=self._idle_seconds)
 
-    def _conversation(self, conversation_id: str, state: ConversationState, mark: int) -> Conversation:
+    def _conversation(self, conversation_id: str, state: ConversationState, mark: int, slack_mark: int) -> Conversation:
+        slack = () if self._slack is None else self._slack.since(slack_mark, conversation_id)
         return Conversation(
             conversation_id=conversation_id,
             number=self._numbers[conversation_id],
@@ -243,27 +281,73 @@ class Trial:
             title=state.title,
             steps=tuple(step for step in self._steps.since(mark) if step.conversation_id == conversation_id),
             transcript=state.transcript,
+            slack=slack,
             _driver=self,
         )
 
     def _failures(self) -> tuple[str, ...]:
         """Name what has failed without reaching a person: model traffic, background work, the agent's own errors."""
-        return (*self._gateway.problems, *self._background.failures(), *self._agent.errors())
+        slack = () if self._slack is None else self._slack.problems()
+        return (*self._gateway.problems, *slack, *self._background.failures(), *self._agent.errors())
+
+    def _check_failures(self) -> None:
+        failed = self._failures()
+        if failed and not self.missed:  # what failed after a miss failed because of it
+            raise TrialBroken(failed[0])
 
     def _refuse_while_busy(self) -> None:
         if self._busy:
             raise RuntimeError("calls on one agent do not overlap: await the call before, then send the next")
+        if isinstance(self._agent, Restarts) and self._agent.died.done():
+            raise TrialBroken(f"the agent is dead ({self._agent.died.result()}): start it again before the next call")
 
-    def _check(self, history: Sequence[HistoryItem]) -> None:
-        for item in history:
-            for tool in item.tools if isinstance(item, HistoryReply) else ():
-                self._refuse(self._binding.check_tool_call(tool.name, tool.input, self._composition))
+    @contextmanager
+    def _calling(self) -> Iterator[None]:
+        """Be busy with one call. An agent that dies in it, and was not to, breaks the trial."""
+        self._refuse_while_busy()
+        self._busy = True
+        try:
+            yield
+        except AgentGone as error:
+            raise TrialBroken(f"the agent died in a call that did not kill it: {error}") from error
+        finally:
+            self._busy = False
 
-    async def _store(self, history: Sequence[HistoryItem], conversation_id: str | None) -> str:
+    def _check(self, history: History) -> None:
+        self._refuse(history_mistakes(history, self._agent, self._binding, self._composition))
+
+    async def _store(self, history: History, conversation_id: str | None) -> str:
+        if isinstance(history, RecordedConversation):
+            return await load_recorded(self._agent, self._earlier, history, conversation_id, self._key())
         turns = exchanges(tuple(history))
-        conversation_id = await self._agent.load_history(turns, conversation_id=conversation_id, key=self._key())
+        if on_slack(turns):
+            conversation_id = await self._on_slack().store(turns, conversation_id, self._key())
+        else:
+            conversation_id = await self._agent.load_history(turns, conversation_id=conversation_id, key=self._key())
         self._earlier.add(conversation_id, history, await self.replies(conversation_id))
         return conversation_id
+
+    def _on_slack(self) -> SlackSide:
+        if self._slack is None:
+            raise TrialInvalid(
+                "the agent under test is not on Slack: compose it so (in Python 'agent(slack=True)'); "
+                "its binding's agent has to have the methods of 'OnSlack'"
+            )
+        return self._slack
+
+    def fail_on_slack(self, method: str, **how: Any) -> None:
+        """Let the next calls of a method of Slack's fail; see `seatrial.standins.slack.Fault`.
+
+        Raises TrialInvalid for what Slack would not do.
+        """
+        self._on_slack().order(method, **how)
+
+    def faults_left(self) -> tuple[str, ...]:
+        """Name the methods of Slack's that were to fail and were not called."""
+        return () if self._slack is None else self._slack.faults_left()
+
+    def _slack_mark(self) -> int:
+        return 0 if self._slack is None else self._slack.mark()
 
     def _refuse(self, mistakes: Sequence[str]) -> None:
         if mistakes:
@@ -304,24 +388,8 @@ class Trial:
         )
 
 
-class _Actions:
-    """What the handler of one call can do in its conversation."""
-
-    def __init__(self, trial: Trial, conversation_id: str) -> None:
-        self._trial = trial
-        self._conversation_id = conversation_id
-        self.over = False
-
-    async def send(self, item: Input) -> None:
-        """Send an input and return when it is in the mailbox."""
-        self._refuse_when_over()
-        await self._trial._send(item, self._conversation_id)
-
-    async def advance(self, seconds: float) -> None:
-        """Move time forward step by step."""
-        self._refuse_when_over()
-        await pass_time(self._trial._timer, seconds)
-
-    def _refuse_when_over(self) -> None:
-        if self.over:
-            raise RuntimeError("the call is over, and what its handler could do with it: send in a call of its own")
+def _batch(inputs: Input | Sequence[Input]) -> list[Input]:
+    batch = list(inputs) if isinstance(inputs, Sequence) else [inputs]
+    if not batch:
+        raise ValueError("a call sends at least one input")
+    return batch

@@ -6,6 +6,7 @@ import asyncio
 import json
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -13,7 +14,7 @@ from seatrial.clock import VirtualTimer
 from seatrial.gateway.exchange import Role
 from seatrial.gateway.tool_calls import CalledTool
 from seatrial.gateway.watcher import NotReleased
-from seatrial.progress import Actions, ModelRequest, OnProgress, Paused, Progress, ToolRequest
+from seatrial.progress import Actions, ModelRequest, OnProgress, Paused, Progress, ReplyDelivered, ToolRequest
 from seatrial.work import Parcel
 
 HELD: Role = "agent"
@@ -80,6 +81,12 @@ class Watch:
         """Keep the rest of a turn in the queue until the handler has returned. Raises NotReleased when it raised."""
         if self._handler is not None:
             await self._tell(Paused)
+
+    async def delivered(self, text: str) -> None:
+        """Hold the answer to a message of the agent's until the handler has returned, or has failed."""
+        if self._handler is not None:
+            with suppress(NotReleased):  # the call fails; the agent is answered all the same
+                await self._tell(partial(ReplyDelivered, text))
 
     async def _held(self, progress: Callable[[int], Progress]) -> None:
         self.holding += 1

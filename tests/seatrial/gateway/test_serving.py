@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -126,6 +127,18 @@ async def test_stopping_disconnects_a_running_request_and_then_cancels_it() -> N
         with pytest.raises(httpx.HTTPError):
             await asking
     assert happened == ["disconnected", "cancelled"]
+
+
+async def test_an_app_can_be_served_on_a_port_that_is_there_before_it_and_after_it() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as port:
+        where = f"http://127.0.0.1:{port.getsockname()[1]}"
+        async with httpx.AsyncClient(trust_env=False) as client:
+            early = asyncio.ensure_future(client.get(where))  # it waits in the port until somebody serves
+            async with serve(answer, lifespan=False, listener=port.dup()) as url:
+                assert (url, (await early).text) == (where, "ok")
+            late = asyncio.ensure_future(client.get(where))
+            async with serve(answer, lifespan=False, listener=port.dup()):
+                assert (await late).text == "ok"
 
 
 async def test_enter_and_exit_may_be_different_tasks() -> None:

@@ -48,7 +48,10 @@ SEAMS = (
 # Seams that are made of others.
 MADE_SEAMS = ("bosun.background", "bosun.tool_arguments", "bosun.tools")
 # The log has one writer, which turns and the mailbox's worker call; everybody else reads.
-NOT_THE_LOGS_WRITER = ("bosun.log.store", "bosun.log.writing", "bosun.log.forks", "bosun.log.rows")
+NOT_THE_LOGS_WRITER = (
+    *("bosun.log.store", "bosun.log.writing", "bosun.log.forks", "bosun.log.rows"),
+    "bosun.log.loading",
+)
 PLUGIN_API = ("bosun.plugins",)
 
 # Who starts the app: nothing in it knows them.
@@ -67,7 +70,7 @@ BOSUN = (
     Room("bosun.machine", SEAMS, "the production side of the seams"),
     Room(
         "bosun.contracts",
-        (*SEAMS, "bosun.context.blocks", *PLUGIN_API),
+        (*SEAMS, "bosun.context.blocks", "bosun.context.policy", *PLUGIN_API),
         "says the versions that each contract's own home holds",
     ),
     Room(
@@ -75,6 +78,7 @@ BOSUN = (
         (
             *SEAMS,
             *("bosun.model.options", "bosun.context.sources", "bosun.mailbox.queue", "bosun.mailbox.steering"),
+            "bosun.slack.options",
         ),
         "options name the seams' types",
     ),
@@ -84,6 +88,12 @@ BOSUN = (
         "bosun.log",
         (*SEAMS, "bosun.stores"),
         "the log is the heart: it knows how it is stored, and nobody who uses it",
+    ),
+    Room(
+        "bosun.export",
+        (*SEAMS, "bosun.log", "bosun.stores"),
+        "an export reads the log and writes a document; it changes no conversation",
+        may_not=("bosun.log.store", "bosun.log.forks", "bosun.log.loading"),
     ),
     Room(
         "bosun.accounts",
@@ -140,7 +150,11 @@ BOSUN = (
     ),
     Room(
         "bosun.http",
-        (*SEAMS, "bosun.mailbox", "bosun.log", "bosun.options", "bosun.identity", "bosun.stores.faults"),
+        (
+            *SEAMS,
+            *("bosun.mailbox", "bosun.log", "bosun.options", "bosun.identity", "bosun.stores.faults"),
+            *("bosun.slack.events", "bosun.slack.signature"),
+        ),
         "a route appends to the mailbox and reads the log; there is no second way in",
         may_not=("bosun.turn", "bosun.model", "bosun.plugins", *NOT_THE_LOGS_WRITER),
     ),
@@ -169,7 +183,7 @@ BOSUN = (
     ),
     Room(
         "bosun.settings",
-        (*SEAMS, "bosun.options", "bosun.mailbox.steering", "bosun.model.options"),
+        (*SEAMS, "bosun.options", "bosun.mailbox.steering", "bosun.model.options", "bosun.slack.options"),
         "the environment becomes options, and nothing else reads it",
     ),
     Room("bosun.serve", ("bosun.**",), "a host: it starts stores and the app", may_not=("bosun.__main__",)),
@@ -182,8 +196,8 @@ BOSUN = (
 BOSUN_FOR_HOSTS = (
     *SEAMS,
     *("bosun.app", "bosun.options", "bosun.accounts", "bosun.contracts", "bosun.identity"),
-    *("bosun.context.sources", "bosun.mailbox.queue", "bosun.model.options", "bosun.log.messages"),
-    *("bosun.log.store", "bosun.model.guardian", "bosun.stores.migrations", "bosun.stores.postgres"),
+    *("bosun.context.sources", "bosun.mailbox.queue", "bosun.model.options", "bosun.slack.options", "bosun.log.messages"),
+    *("bosun.log.store", "bosun.log.recorded", "bosun.log.loading", "bosun.model.guardian", "bosun.stores.migrations", "bosun.stores.postgres"),
     *PLUGIN_API,
 )
 

@@ -6,7 +6,7 @@ from rules.rooms import Room
 
 LEAVES = (
     *("seatrial.clock", "seatrial.headers", "seatrial.ids", "seatrial.kill", "seatrial.nearest"),
-    *("seatrial.steps", "seatrial.verdict"),
+    *("seatrial.slack", "seatrial.steps", "seatrial.verdict"),
 )
 DATA = (
     *("seatrial.conversation", "seatrial.fixture", "seatrial.history", "seatrial.inputs"),
