@@ -1,4 +1,4 @@
-"""The command line: serve, migrate, make tokens, describe accounts.
+"""The command line: serve, migrate, make tokens, describe accounts, link people on Slack, export conversations.
 
 Configuration is by environment, see `settings.py`.
 """
@@ -10,6 +10,7 @@ import asyncio
 import logging
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from bosun.settings import Settings, SettingsInvalid, read_settings
 
@@ -28,6 +29,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _migrate(settings)
         elif parsed.command == "token":
             print(asyncio.run(_create_token(settings, parsed)))
+        elif parsed.command == "slack":
+            asyncio.run(_link(settings, parsed))
+        elif parsed.command == "conversation":
+            asyncio.run(_export(settings, parsed))
         else:
             asyncio.run(_set_account(settings, parsed))
     except Exception as error:
@@ -41,15 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _sentences() -> tuple[type[Exception], ...]:
     """Return the errors whose message is all that the user needs; what raises any other is a fault, with its trace."""
     from bosun.embedded import DataDirectoryBusy
+    from bosun.export.exporting import ConversationMissing, ExportRefused
+    from bosun.export.fields import FieldUnknown
     from bosun.identity import ScopeUnknown
+    from bosun.log.events import CorruptEvent
     from bosun.plugins import PluginUnknown
+    from bosun.slack.people import LinkRefused
     from bosun.stores.migrations import SchemaMismatch
 
     known: tuple[type[Exception], ...] = (
         SettingsInvalid,
         DataDirectoryBusy,
         ScopeUnknown,
+        ConversationMissing,
+        ExportRefused,
+        FieldUnknown,
+        CorruptEvent,
         PluginUnknown,
+        LinkRefused,
         SchemaMismatch,
         OSError,
     )
@@ -75,6 +89,21 @@ def _parser() -> argparse.ArgumentParser:
     describe.add_argument("--name", required=True, help="its name, as people see it")
     describe.add_argument("--plan", required=True)
     describe.add_argument("--project", action="append", default=[], help="may be given several times")
+    slack = commands.add_parser("slack", help="people on Slack").add_subparsers(dest="slack_command", required=True)
+    link = slack.add_parser("link", help="say that a person on Slack is one whom Bosun knows from the web")
+    link.add_argument("team", help="the workspace's id, for example T024BE7LD")
+    link.add_argument("user", help="the person's id there, for example U061F7AUR")
+    link.add_argument("identity", help="the person's id here, as in token create --actor")
+    conversations = commands.add_parser("conversation", help="conversations")
+    export = conversations.add_subparsers(dest="conversation_command", required=True).add_parser(
+        "export",
+        help="write one conversation as a document, with names, ids and secrets replaced",
+        description="Write one conversation as a document that an evaluation can load. Names, ids, addresses, links, "
+        "numbers and what looks like a credential are replaced. A replaced name is not anonymity: read the document "
+        "before you pass it on.",
+    )
+    export.add_argument("id", help="the conversation's id")
+    export.add_argument("--out", type=Path, help="the file to write; without it, the document goes to standard output")
     return parser
 
 
@@ -123,6 +152,38 @@ async def _set_account(settings: Settings, parsed: argparse.Namespace) -> None:
             await save_account(engine, parsed.account, snapshot)
         finally:
             await engine.dispose()
+
+
+async def _link(settings: Settings, parsed: argparse.Namespace) -> None:
+    from bosun.embedded import database
+    from bosun.slack.people import link_slack_user
+    from bosun.stores.postgres import create_engine, require_schema
+
+    with database(settings) as url:
+        engine = create_engine(url)
+        try:
+            await require_schema(engine)
+            await link_slack_user(engine, parsed.team, parsed.user, parsed.identity)
+        finally:
+            await engine.dispose()
+    print(f"{parsed.user} of {parsed.team} is {parsed.identity} from now on")
+
+
+async def _export(settings: Settings, parsed: argparse.Namespace) -> None:
+    from bosun.embedded import database
+    from bosun.export.exporting import export_conversation
+    from bosun.export.writing import told, write_document
+    from bosun.stores.postgres import create_engine, require_schema
+
+    with database(settings) as url:
+        engine = create_engine(url)
+        try:
+            await require_schema(engine)
+            document = await export_conversation(engine, parsed.id)
+        finally:
+            await engine.dispose()
+    write_document(document, parsed.out)
+    print(told(document), file=sys.stderr)
 
 
 if __name__ == "__main__":

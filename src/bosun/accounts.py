@@ -10,6 +10,7 @@ from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bosun.context.sources import AccountSnapshot, AccountUnknown
+from bosun.stores.postgres import for_reading
 from bosun.stores.tables import accounts, projects
 
 FIRST_PLAN: Final = "trial"
@@ -47,7 +48,7 @@ class DatabaseSnapshotSource:
     """The production source of account snapshots: the accounts and projects tables."""
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
+        self._engine = for_reading(engine)
 
     async def load(self, account_id: str) -> AccountSnapshot:
         """Read one account. Raises `AccountUnknown`."""

@@ -6,8 +6,9 @@ What an app does is decided by its options alone.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
 
@@ -21,9 +22,11 @@ from bosun.http.health import health_routes
 from bosun.http.refusals import install_refusals
 from bosun.http.reporting import reporting_routes
 from bosun.log.forks import Forks
+from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
 from bosun.machine import SystemClock, SystemIds, SystemTimer
+from bosun.mailbox.hearing import Hearing
 from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.redis_queue import RedisStreamQueue
@@ -32,16 +35,23 @@ from bosun.mailbox.titling import TitleHandover
 from bosun.mailbox.worker import Worker
 from bosun.model.client import ModelClient
 from bosun.model.guardian import Guardian
+from bosun.model.reply_policy import ReplyPolicy
 from bosun.model.titles import write_title
 from bosun.options import BosunOptions
 from bosun.plugins import PluginHost, load_plugins
-from bosun.steps import LoggedSteps
+from bosun.steps import LoggedSteps, StepSink
 from bosun.stores.postgres import create_engine, require_schema
 from bosun.stores.redis import connect
-from bosun.turn.delivery import WebDelivery
+from bosun.timer import Timer
+from bosun.turn.delivery import Delivery, WebDelivery
 from bosun.turn.engine import TurnEngine
+from bosun.turn.posting import PostedDelivery
+from bosun.turn.routing import RoutedDelivery
 from bosun.turn.thinking import Thinking
 from bosun.turn.tool_calls import ToolCalls
+
+if TYPE_CHECKING:
+    from bosun.slack.egress import SlackEgress
 
 
 def create_app(options: BosunOptions) -> FastAPI:
@@ -52,7 +62,7 @@ def create_app(options: BosunOptions) -> FastAPI:
     Raises `PluginUnknown` for a plugin that does not exist, and `ToolNameTaken` for plugins that do not fit together.
     An app is entered once: its lifespan closes what was made here.
     """
-    contracts = contract_versions(options.plugins)
+    contracts = contract_versions(options.plugins, slack=options.slack is not None)
     clock = options.clock or SystemClock()
     timer = options.timer or SystemTimer()
     ids = options.ids or SystemIds()
@@ -64,9 +74,11 @@ def create_app(options: BosunOptions) -> FastAPI:
     assert background is not None
     queue = options.queue or RedisStreamQueue(redis, clock=clock, consumer=ids.nonce("bosun", "consumer"))
 
-    plugins = load_plugins(options.plugins, PluginHost(engine=engine, clock=clock, ids=ids))
     log = ConversationLog(engine, clock=clock, ids=ids)
     reader = ConversationReader(engine)
+    slack = _slack(options, timer, reader)
+    actions = None if slack is None else slack.actions
+    plugins = load_plugins(options.plugins, PluginHost(engine=engine, clock=clock, ids=ids, actions=actions))
     mailbox = Mailbox(redis, clock=clock, ids=ids, steps=steps, attempts=options.limits.attempts)
     model = ModelClient(options.model, timer=timer, steps=steps)
     assembler = ContextAssembler(
@@ -85,22 +97,33 @@ def create_app(options: BosunOptions) -> FastAPI:
         reader=reader,
         thinking=Thinking(log=log, reader=reader, assembler=assembler, model=model, tools=tools, contracts=contracts),
         tools=tools,
-        delivery=WebDelivery(log, steps),
+        delivery=RoutedDelivery(WebDelivery(log, steps), _elsewhere(slack, log, reader, steps)),
         clock=clock,
         timer=timer,
         limits=options.limits,
     )
     bell = StopBell()
+    overhearing = Overhearing(engine, clock=clock)
+    hearing = Hearing(
+        log=log,
+        overhearing=overhearing,
+        reader=reader,
+        mailbox=mailbox,
+        policy=None if slack is None else ReplyPolicy(model),
+    )
 
     async def title(conversation_id: str, first_message: str) -> None:
-        await write_title(model, log, conversation_id, first_message)
+        written = await write_title(model, log, conversation_id, first_message)
+        if slack is not None:
+            await slack.statuses.title(conversation_id, written)
 
     worker = Worker(
         queue=queue,
         mailbox=mailbox,
         log=log,
         reader=reader,
-        titles=TitleHandover(reader, background, title, steps),
+        titles=TitleHandover(reader, background, title, steps, redis),
+        hearing=hearing,
         turns=turns,
         timer=timer,
         steps=steps,
@@ -115,6 +138,8 @@ def create_app(options: BosunOptions) -> FastAPI:
             closing.push_async_callback(engine.dispose)
             closing.push_async_callback(redis.aclose)
             closing.push_async_callback(model.close)
+            if slack is not None:
+                closing.callback(slack.close)
             await require_schema(engine)
             if own_runner is not None:
                 await closing.enter_async_context(own_runner)
@@ -127,9 +152,39 @@ def create_app(options: BosunOptions) -> FastAPI:
     app = FastAPI(title="Bosun", lifespan=lifespan, openapi_url=None)
     authenticate = token_authentication(engine)
     forks = Forks(engine, clock=clock, ids=ids)
-    intake = Intake(log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=bell)
+    intake = Intake(
+        log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=bell, overhearing=overhearing
+    )
     install_refusals(app)
     app.include_router(health_routes(engine, redis))
-    app.include_router(conversation_routes(authenticate=authenticate, reader=reader, intake=intake))
+    app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
     app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    if options.slack is not None and slack is not None:
+        from bosun.slack.ingress import slack_ingress
+
+        app.include_router(
+            slack_ingress(
+                options.slack, names=slack.names, engine=engine, reader=reader, intake=intake, clock=clock, ids=ids
+            )
+        )
     return app
+
+
+def _slack(options: BosunOptions, timer: Timer, reader: ConversationReader) -> SlackEgress | None:
+    if options.slack is None:
+        return None
+    from bosun.slack.egress import SlackEgress  # an app without Slack loads nothing of it
+
+    return SlackEgress(options.slack, timer=timer, reader=reader)
+
+
+def _elsewhere(
+    slack: SlackEgress | None, log: ConversationLog, reader: ConversationReader, steps: StepSink
+) -> Mapping[str, Delivery]:
+    """Return the ways of words that leave otherwise than by the log, by the source of what they answer."""
+    if slack is None:
+        return {}
+    posted = PostedDelivery(
+        log, reader, steps, source="slack", posts=slack.posts, presence=slack.statuses, stopped=slack.stopped
+    )
+    return {"slack": posted}

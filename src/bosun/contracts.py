@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from bosun.context.blocks import BLOCK_VERSIONS
+from bosun.context.policy import REPLY_POLICY_VERSION
 from bosun.plugins import plugin_contracts
 from bosun.steps import STEPS_VERSION
 
@@ -15,9 +16,11 @@ OUTPUT_REPLY_VERSION: Final = 1
 """Of the reply: plain text, or the sentinel that means no reply, alone."""
 
 
-def contract_versions(plugins: tuple[str, ...] = ()) -> dict[str, int]:
-    """Return every contract of an app composed with these plugins. Raises `PluginUnknown`."""
+def contract_versions(plugins: tuple[str, ...] = (), *, slack: bool = False) -> dict[str, int]:
+    """Return every contract of an app composed with these plugins, and with Slack or not. Raises `PluginUnknown`."""
     versions = {f"context.{name}": version for name, version in BLOCK_VERSIONS.items()}
     versions["output.reply"] = OUTPUT_REPLY_VERSION
     versions["steps"] = STEPS_VERSION
+    if slack:
+        versions["decision.reply_policy"] = REPLY_POLICY_VERSION
     return {**versions, **plugin_contracts(plugins)}

@@ -11,14 +11,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from sqlalchemy import insert, select
+from sqlalchemy import bindparam, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.accounts import ensure_account
 from bosun.clock import Clock
 from bosun.ids import IdSource
-from bosun.stores.tables import api_tokens, identities
+from bosun.stores.postgres import for_reading
+from bosun.stores.tables import api_tokens, conversations, identities, participants
 
 SCOPES: Final = ("conversations:read", "conversations:write")
 TOKEN_PREFIX: Final = "bosun_"
@@ -39,6 +40,8 @@ class Grant:
 
     actor: Actor
     scopes: frozenset[str]
+    sees: bool = False
+    """Whether the actor may see the conversation that was asked about."""
 
 
 class ScopeUnknown(ValueError):
@@ -78,18 +81,46 @@ async def create_token(engine: AsyncEngine, *, actor: Actor, scopes: Sequence[st
     return token
 
 
-async def grant_of(engine: AsyncEngine, token: str) -> Grant | None:
-    """Return what a token proves, or None when nobody was given it."""
-    query = (
-        select(identities.c.id, identities.c.display_name, identities.c.account_id, api_tokens.c.scopes)
-        .join(identities, identities.c.id == api_tokens.c.identity_id)
-        .where(api_tokens.c.token_sha256 == _digest(token))
+_GRANT: Final = (
+    select(
+        identities.c.id,
+        identities.c.display_name,
+        identities.c.account_id,
+        api_tokens.c.scopes,
+        (conversations.c.id.is_not(None) | participants.c.identity_id.is_not(None)).label("sees"),
     )
-    async with engine.connect() as connection:
-        row = (await connection.execute(query)).one_or_none()
-    if row is None:
-        return None
-    return Grant(Actor(row.id, row.display_name, row.account_id), frozenset(row.scopes))
+    .select_from(
+        api_tokens.join(identities, identities.c.id == api_tokens.c.identity_id)
+        .outerjoin(
+            conversations,
+            (conversations.c.actor_id == identities.c.id) & (conversations.c.id == bindparam("conversation")),
+        )
+        .outerjoin(
+            participants,
+            (participants.c.identity_id == identities.c.id)
+            & (participants.c.conversation_id == bindparam("conversation")),
+        )
+    )
+    .where(api_tokens.c.token_sha256 == bindparam("token"))
+)
+
+
+class Grants:
+    """What tokens prove. One query: every request begins with it, so that its cost rules how many can be served."""
+
+    def __init__(self, engine: AsyncEngine) -> None:
+        self._engine = for_reading(engine)
+
+    async def of(self, token: str, conversation_id: str | None = None) -> Grant | None:
+        """Return what a token proves, or None when nobody was given it."""
+        if conversation_id is not None and not (conversation_id.isascii() and conversation_id.isprintable()):
+            conversation_id = None  # none that there is, and PostgreSQL cannot be asked about each of them
+        async with self._engine.connect() as connection:
+            found = await connection.execute(_GRANT, {"token": _digest(token), "conversation": conversation_id})
+            row = found.one_or_none()
+        if row is None:
+            return None
+        return Grant(Actor(row.id, row.display_name, row.account_id), frozenset(row.scopes), row.sees)
 
 
 def _digest(token: str) -> str:

@@ -16,10 +16,11 @@ from bosun.limits import Limits
 from bosun.mailbox.queue import ConversationQueue
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
+from bosun.slack.options import SlackOptions
 from bosun.steps import StepSink
 from bosun.timer import Timer
 
-__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "ModelOptions"]
+__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "ModelOptions", "SlackOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +35,8 @@ class BosunOptions:
     """Names of `bosun.plugins`; nothing of a plugin that is not named is imported."""
     cross_actor: CrossActor = "follow_up"
     """What another actor's message does to a running turn."""
+    slack: SlackOptions | None = None
+    """The Slack app that Bosun is. Without it, nothing of Slack's is imported but these options."""
     calendar: CalendarPolicy = field(default_factory=CalendarPolicy)
     stale_after: timedelta = timedelta(days=7)
     """Account data older than this says how old it is."""

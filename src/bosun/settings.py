@@ -18,10 +18,15 @@ from bosun.limits import Limits
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
 from bosun.options import BosunOptions
+from bosun.slack.options import SLACK_URL, SlackOptions
 
 MODEL_URL_MISSING = (
     "BOSUN_MODEL_URL is not set: Bosun needs the base URL of an OpenAI-compatible model server. "
     "Set it, for example: BOSUN_MODEL_URL=http://127.0.0.1:8000/v1 python -m bosun serve"
+)
+SLACK_HALF = (
+    "Slack is configured by half: {missing} is not set. BOSUN_SLACK_BOT_TOKEN, BOSUN_SLACK_SIGNING_SECRET and "
+    "BOSUN_SLACK_ACCOUNT belong together: set all of them, or unset {given}"
 )
 
 
@@ -61,6 +66,13 @@ class Settings(BaseSettings):
     workers: int = Field(default=Limits.workers, ge=1)
     attempts: int = Field(default=Limits.attempts, ge=1)
     drain_seconds: float = Field(default=Limits.drain_seconds, ge=0)
+    slack_bot_token: str | None = Field(default=None, repr=False)
+    """With it, Bosun answers on Slack too; it needs the secret and the account beside it."""
+    slack_signing_secret: str | None = Field(default=None, repr=False)
+    slack_account: str | None = None
+    """The account of whoever writes on Slack and is not known otherwise."""
+    slack_bot_user: str | None = None
+    slack_url: str = SLACK_URL
 
     @field_validator("plugins", mode="before")
     @classmethod
@@ -100,9 +112,34 @@ class Settings(BaseSettings):
             ),
             plugins=self.plugins,
             cross_actor=self.cross_actor,
+            slack=self._slack(),
             calendar=calendar,
             stale_after=timedelta(days=self.stale_after_days),
         )
+
+    def _slack(self) -> SlackOptions | None:
+        token, secret, account = self.slack_bot_token, self.slack_signing_secret, self.slack_account
+        if token and secret and account:
+            try:
+                return SlackOptions(
+                    bot_token=token,
+                    signing_secret=secret,
+                    account_id=account,
+                    bot_user_id=self.slack_bot_user or None,
+                    base_url=self.slack_url,
+                )
+            except ValueError as error:
+                raise SettingsInvalid(f"BOSUN_SLACK_*: {error}") from error
+        parts = {
+            "BOSUN_SLACK_BOT_TOKEN": token,
+            "BOSUN_SLACK_SIGNING_SECRET": secret,
+            "BOSUN_SLACK_ACCOUNT": account,
+        }
+        given = [name for name, value in parts.items() if value]
+        if given:
+            missing = [name for name, value in parts.items() if not value]
+            raise SettingsInvalid(SLACK_HALF.format(missing=" and ".join(missing), given=" and ".join(given)))
+        return None
 
 
 def read_settings() -> Settings:

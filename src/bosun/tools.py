@@ -17,8 +17,9 @@ from bosun.tool_arguments import JSON, ArgumentsUnreadable, read_arguments
 Effect: TypeAlias = Literal["read", "write", "external", "destructive"]
 """What a call does at most: looks; changes what Bosun keeps; acts on somebody else's system; cannot be undone."""
 
-Touches: TypeAlias = Literal["own_memory", "other"]
-"""What a call that does more than read would change: what is kept for the actor alone, or anything else."""
+Touches: TypeAlias = Literal["own_memory", "conversation", "other"]
+"""What a call that does more than read would change: what is kept for the actor alone, what stands in the conversation
+that it is made in, as a reply does, or anything else."""
 
 Arguments = TypeVar("Arguments", bound=BaseModel)
 

@@ -13,7 +13,7 @@ from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.accounts import DatabaseSnapshotSource, save_account
 from bosun.context.sources import AccountSnapshot, AccountUnknown
-from bosun.identity import Actor, Grant, ScopeUnknown, create_token, grant_of
+from bosun.identity import Actor, Grant, Grants, ScopeUnknown, create_token
 from bosun.stores.tables import api_tokens
 
 pytestmark = pytest.mark.asyncio
@@ -43,9 +43,9 @@ async def test_a_token_proves_its_actor_and_scopes_and_is_stored_hashed(
     """Nobody who reads the table can use it."""
     token = await create_token(engine, actor=MORGAN, scopes=["conversations:read"], ids=ids, clock=clock)
     assert token == "bosun_token-1"
-    assert await grant_of(engine, token) == Grant(MORGAN, frozenset({"conversations:read"}))
-    assert await grant_of(engine, token + "x") is None
-    assert await grant_of(engine, "\udcff") is None
+    assert await Grants(engine).of(token) == Grant(MORGAN, frozenset({"conversations:read"}))
+    assert await Grants(engine).of(token + "x") is None
+    assert await Grants(engine).of("\udcff") is None
     async with engine.connect() as connection:
         stored = (await connection.execute(select(api_tokens.c.token_sha256))).scalar_one()
     assert stored == hashlib.sha256(token.encode()).hexdigest()
@@ -62,7 +62,7 @@ async def test_a_token_makes_a_missing_account_on_trial_without_projects(
     renamed = replace(MORGAN, display_name="Morgan Lee")
     token = await create_token(engine, actor=renamed, scopes=[], ids=ids, clock=clock)
     assert await DatabaseSnapshotSource(engine).load("standard") == NORTHWIND
-    assert await grant_of(engine, token) == Grant(renamed, frozenset())
+    assert await Grants(engine).of(token) == Grant(renamed, frozenset())
 
 
 async def test_a_scope_that_does_not_exist_is_refused_with_those_that_do(

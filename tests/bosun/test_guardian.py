@@ -12,16 +12,21 @@ from bosun.tools import Effect, Touches
 
 READ = ("allow", "low", "it only reads", "rule")
 OWN = ("allow", "low", "it changes only what is kept for the person who asks", "rule")
+SAYS = ("allow", "low", "it says something in the conversation that it is made in", "rule")
 UNREVIEWED = "no review is available"
 
 TABLE: dict[tuple[Effect, Touches], tuple[str, str, str, str]] = {
     ("read", "own_memory"): READ,
+    ("read", "conversation"): READ,
     ("read", "other"): READ,
     ("write", "own_memory"): OWN,
+    ("write", "conversation"): SAYS,
     ("write", "other"): ("deny", "medium", UNREVIEWED, "rule"),
     ("external", "own_memory"): ("deny", "high", UNREVIEWED, "rule"),
+    ("external", "conversation"): ("deny", "high", UNREVIEWED, "rule"),
     ("external", "other"): ("deny", "high", UNREVIEWED, "rule"),
     ("destructive", "own_memory"): ("deny", "high", UNREVIEWED, "rule"),
+    ("destructive", "conversation"): ("deny", "high", UNREVIEWED, "rule"),
     ("destructive", "other"): ("deny", "high", UNREVIEWED, "rule"),
 }
 

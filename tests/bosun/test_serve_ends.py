@@ -41,8 +41,9 @@ class Serving:
     def ended(self) -> tuple[int, str]:
         """Wait for its end. Return its status and what it said in the end."""
         _, said = self.process.communicate()
-        assert "Traceback" not in said, said
-        return self.process.returncode, said[said.index("bosun: ") :]
+        begin = said.rfind("\nbosun: ")
+        assert begin >= 0, said
+        return self.process.returncode, said[begin + 1 :]
 
 
 def serve(data_dir: Path) -> Serving:

@@ -10,6 +10,7 @@ import httpx
 from conftest import CountedIds, HandClock, KeptSteps
 from fastapi import FastAPI
 from redis.asyncio import Redis
+from slack_ingress import SIGNATURE, KeptEvents
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -18,6 +19,7 @@ from bosun.http.conversations import conversation_routes
 from bosun.http.health import health_routes
 from bosun.http.refusals import install_refusals
 from bosun.http.reporting import reporting_routes
+from bosun.http.slack import slack_routes
 from bosun.identity import SCOPES, Actor, create_token
 from bosun.log.forks import Forks
 from bosun.log.reading import ConversationReader
@@ -94,8 +96,9 @@ async def open_web(
     forks = Forks(engine, clock=clock, ids=ids)
     intake = Intake(log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=StopBell())
     app.include_router(health_routes(engine, redis))
-    app.include_router(conversation_routes(authenticate=authenticate, reader=reader, intake=intake))
+    app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
     app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    app.include_router(slack_routes(signature=SIGNATURE, clock=clock, intake=KeptEvents()))
     known = tokens if tokens is not None else await make_tokens(engine, clock)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bosun") as client:
         yield Web(client, queue, mailbox, engine, known, app, log)

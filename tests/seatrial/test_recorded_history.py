@@ -55,7 +55,7 @@ def test_a_recorded_conversation_goes_on_and_is_no_part_of_what_comes_of_it() ->
         first = await trial.run(web_message("c"), history=TALK)
         second = await first.continue_(web_message("d"), history=TALK)
         there = [each["text"] for each in await trial.events(first.conversation_id)]
-        return [each.text for each in (*first.transcript, *second.replies)], there
+        return [said.text for said in first.transcript] + [each.text for each in second.replies], there
 
     said, there = both(scenario, binding=Recalls())[0]
     assert said == ["c", "You said: c", "You said: d"]

@@ -69,7 +69,7 @@ async def read_body(request: Request, model: type[Body], *, empty: bool = False)
     Raises `Refusal`: 413 above the limit, 400 for what is no JSON object, 422 for wrong fields.
     """
     try:
-        text = await _limited(request)
+        text = (await read_bytes(request)).decode("utf-8")
         content = json.loads(
             text or "{}" if empty else text, parse_constant=_no_constant, object_pairs_hook=_without_duplicates
         )
@@ -82,14 +82,18 @@ async def read_body(request: Request, model: type[Body], *, empty: bool = False)
         raise invalid_fields(field_problems(error.errors(), root="body")) from error
 
 
-async def _limited(request: Request) -> str:
+async def read_bytes(request: Request, *, most: int = LARGEST_BODY) -> bytes:
+    """Read the body as it came, and no more than it may be.
+
+    Raises `Refusal`: 413 above `most` bytes.
+    """
     body = bytearray()
     async for chunk in request.stream():
         body += chunk
-        if len(body) > LARGEST_BODY:
-            problem = f"is larger than {LARGEST_BODY} bytes"
+        if len(body) > most:
+            problem = f"is larger than {most} bytes"
             raise Refusal(413, "body_too_large", f"The body {problem}", fields=[("body", problem)])
-    return body.decode("utf-8")
+    return bytes(body)
 
 
 def _no_constant(name: str) -> NoReturn:

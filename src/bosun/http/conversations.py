@@ -12,9 +12,7 @@ from pydantic import BaseModel
 
 from bosun.http.authentication import Authenticate
 from bosun.http.bodies import NewFork, NewMessage, Nothing, read_body
-from bosun.http.refusals import invalid_fields, not_found
-from bosun.identity import Actor
-from bosun.log.reading import ConversationReader
+from bosun.http.refusals import invalid_fields
 from bosun.mailbox.intake import Intake, Receipt
 
 WRITE = "conversations:write"
@@ -42,7 +40,7 @@ class Forked(BaseModel):
     status: Literal["created", "duplicate"]
 
 
-def conversation_routes(*, authenticate: Authenticate, reader: ConversationReader, intake: Intake) -> APIRouter:
+def conversation_routes(*, authenticate: Authenticate, intake: Intake) -> APIRouter:
     """Return the routes that write."""
     router = APIRouter(prefix="/api/conversations")
 
@@ -54,23 +52,20 @@ def conversation_routes(*, authenticate: Authenticate, reader: ConversationReade
 
     @router.post("/{conversation_id}/messages", status_code=202)
     async def say(request: Request, conversation_id: str) -> Accepted:
-        actor = await authenticate(request, WRITE)
-        await visible(reader, actor, conversation_id)
+        actor = await authenticate(request, WRITE, conversation_id)
         body = await read_body(request, NewMessage)
         return _accepted(await intake.say(actor, conversation_id, body.idempotencyKey, body.message))
 
     @router.post("/{conversation_id}/stop", status_code=202)
     async def stop(request: Request, conversation_id: str) -> Stopping:
-        actor = await authenticate(request, WRITE)
-        await visible(reader, actor, conversation_id)
+        await authenticate(request, WRITE, conversation_id)
         await read_body(request, Nothing, empty=True)
         found = await intake.stop(conversation_id)
         return Stopping(conversationId=conversation_id, status="stopping" if found else "idle")
 
     @router.post("/{conversation_id}/forks", status_code=202)
     async def fork(request: Request, response: Response, conversation_id: str) -> Forked:
-        actor = await authenticate(request, WRITE)
-        await visible(reader, actor, conversation_id)
+        actor = await authenticate(request, WRITE, conversation_id)
         body = await read_body(request, NewFork)
         made = await intake.fork(actor, conversation_id, body.idempotencyKey, body.messageId)
         if made is None:
@@ -85,12 +80,3 @@ def conversation_routes(*, authenticate: Authenticate, reader: ConversationReade
 def _accepted(receipt: Receipt) -> Accepted:
     status: Literal["accepted", "duplicate"] = "accepted" if receipt.new else "duplicate"
     return Accepted(conversationId=receipt.conversation_id, messageId=receipt.message_id, status=status)
-
-
-async def visible(reader: ConversationReader, actor: Actor, conversation_id: str) -> None:
-    """Raise a 404 unless the actor may see the conversation."""
-    conversation = None
-    if conversation_id.isascii() and conversation_id.isprintable():
-        conversation = await reader.conversation(conversation_id)
-    if conversation is None or conversation.actor_id != actor.id:
-        raise not_found()

@@ -68,11 +68,12 @@ def install_refusals(app: FastAPI) -> None:
         return _response(Refusal(error.status_code, code, str(error.detail), headers=error.headers))
 
     async def away(request: Request, error: Exception) -> JSONResponse:
-        logging.getLogger("bosun.http").warning("%s: a store is away: %s", request.url.path, type(error).__name__)
         store, trouble = store_of(error), trouble_of(error)
-        message = f"{NAMES[store]} is {SAYS[trouble]}. Nothing is known to be lost: send the same request again."
-        headers = {"Retry-After": RETRY_AFTER_SECONDS}
-        return _response(Refusal(503, f"store_{trouble}", message, headers=headers), store=store)
+        kind = type(error).__name__
+        logging.getLogger("bosun.http").warning("%s: a store is %s: %s", request.url.path, SAYS[trouble], kind)
+        if trouble == "overloaded":  # its part of a store's connections is Bosun's own bound, not the store's trouble
+            return _response(overloaded())
+        return _response(_unavailable(f"store_{trouble}", f"{NAMES[store]} is {SAYS[trouble]}"), store=store)
 
     app.add_exception_handler(Refusal, refused)
     app.add_exception_handler(RequestValidationError, invalid)
@@ -90,6 +91,16 @@ def invalid_fields(fields: Sequence[tuple[str, str]]) -> Refusal:
 def not_found() -> Refusal:
     """Refuse in the same words what is not there and what the actor may not see."""
     return Refusal(404, "not_found", "There is no such conversation.")
+
+
+def overloaded() -> Refusal:
+    """Refuse a request for which there is no room now, before anything is written."""
+    return _unavailable("overloaded", f"Bosun is {SAYS['overloaded']}")
+
+
+def _unavailable(code: str, what: str) -> Refusal:
+    message = f"{what}. Nothing is known to be lost: send the same request again."
+    return Refusal(503, code, message, headers={"Retry-After": RETRY_AFTER_SECONDS})
 
 
 def _response(refusal: Refusal, store: Store | None = None) -> JSONResponse:

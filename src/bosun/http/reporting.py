@@ -1,6 +1,6 @@
 """The way out on the web: the reporting API.
 
-An actor sees the conversations that the actor began, and nothing else.
+An actor sees the conversations that the actor began, or wrote in where several people do, and nothing else.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from bosun.http.authentication import Authenticate
-from bosun.http.conversations import visible
 from bosun.http.refusals import not_found
 from bosun.log.messages import InboundMessage
 from bosun.log.projection import conversation_view, event_view, instant, summary_view
@@ -36,7 +35,7 @@ def reporting_routes(*, authenticate: Authenticate, reader: ConversationReader, 
 
     @router.get("/{conversation_id}")
     async def conversation(request: Request, conversation_id: str) -> dict[str, Any]:
-        await visible(reader, await authenticate(request, READ), conversation_id)
+        await authenticate(request, READ, conversation_id)
         found = await reader.conversation(conversation_id)
         if found is None:
             raise not_found()
@@ -46,14 +45,15 @@ def reporting_routes(*, authenticate: Authenticate, reader: ConversationReader, 
     async def events(
         request: Request, conversation_id: str, before: Before = None, limit: Limit = 100
     ) -> dict[str, Any]:
-        await visible(reader, await authenticate(request, READ), conversation_id)
+        await authenticate(request, READ, conversation_id)
         found = await reader.events(conversation_id, before=before, limit=limit)
+        revisions = await reader.revisions(conversation_id)
         earlier = found[0].seq if found and found[0].seq > 1 else None
-        return {"events": [event_view(event) for event in found], "before": earlier}
+        return {"events": [event_view(event, revisions) for event in found], "before": earlier}
 
     @router.get("/{conversation_id}/pending")
     async def pending(request: Request, conversation_id: str) -> dict[str, Any]:
-        await visible(reader, await authenticate(request, READ), conversation_id)
+        await authenticate(request, READ, conversation_id)
         state = await mailbox.state(conversation_id)
         lease = None
         if state.lease is not None:

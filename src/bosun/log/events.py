@@ -92,15 +92,44 @@ class MessageHandled(Payload):
     turn_id: str | None
 
 
+class MessageUpdated(Payload):
+    """A person has changed a message, or taken it back. The highest revision counts, and what is deleted stays so.
+
+    It may stand before the message that it is about: that one may be on its way into the log.
+    """
+
+    type: ClassVar[str] = "message_updated"
+    message_id: str
+    revision: int
+    text: str
+    deleted: bool
+
+
+class ReplyDecided(Payload):
+    """It was decided whether Bosun answers messages that were not said to it, and whether it goes on listening."""
+
+    type: ClassVar[str] = "reply_decided"
+    message_ids: list[str]
+    reply: bool
+    unsubscribe: bool
+    by: DecidedBy
+    reason: str
+    usage: dict[str, TokenUsage]
+
+
 class UserMessage(Payload):
-    """A person's message as the model reads it."""
+    """A person's message as the model reads it, and what it is called where it was written, if that is elsewhere.
+
+    One without a turn was overheard: no turn answers it, and later ones know it.
+    """
 
     type: ClassVar[str] = "user_message"
     message_id: str
-    turn_id: str
+    turn_id: str | None
     author_id: str
     author: str
     text: str
+    place: str | None = None
 
 
 class AssistantMessage(Payload):
@@ -171,6 +200,22 @@ class TurnContext(Payload):
     contracts: dict[str, int]
 
 
+class DeliveryStarted(Payload):
+    """The turn's last words are about to be posted elsewhere: from here on the turn says these and no others.
+
+    `parts` are what is posted, one message each; `text` is what the log will hold. `failure` is the kind of a turn
+    that fails. Only running turns have it.
+    """
+
+    type: ClassVar[str] = "delivery_started"
+    turn_id: str
+    kind: Literal["answer", "notice", "error"]
+    text: str
+    parts: list[str]
+    failure: str | None
+    usage: dict[str, TokenUsage]
+
+
 class TurnPaused(Payload):
     """The n-th slice of the turn ended before the turn was finished; the usage is this slice's, by role.
 
@@ -222,6 +267,8 @@ KNOWN: Final[Mapping[str, type[Payload]]] = {
     for payload in (
         VisibleMessage,
         MessageHandled,
+        MessageUpdated,
+        ReplyDecided,
         UserMessage,
         AssistantMessage,
         GuardianActionReviewed,
@@ -229,6 +276,7 @@ KNOWN: Final[Mapping[str, type[Payload]]] = {
         ToolResult,
         TurnStarted,
         TurnContext,
+        DeliveryStarted,
         TurnPaused,
         TurnCompleted,
         TurnFailed,

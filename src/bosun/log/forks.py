@@ -6,9 +6,8 @@ conversation itself has is not copied: context, reviews, pauses, the title. The 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.dialects.postgresql import insert
@@ -16,28 +15,13 @@ from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bosun.clock import Clock
 from bosun.ids import IdSource
-from bosun.log.events import (
-    AssistantMessage,
-    Event,
-    MessageHandled,
-    Payload,
-    ToolExecutionStarted,
-    ToolResult,
-    TurnCompleted,
-    TurnFailed,
-    TurnStarted,
-    UserMessage,
-    VisibleMessage,
-)
-from bosun.log.reading import events_until
+from bosun.log.copies import history_rows, new_names, renamed
+from bosun.log.events import Event, VisibleMessage
+from bosun.log.reading import events_until, revisions_in
+from bosun.log.revisions import Revisions
 from bosun.log.writing import NewEvent, hold
 from bosun.stores.tables import conversation_events as rows
 from bosun.stores.tables import conversations
-
-COPIED: Final[tuple[type[Payload], ...]] = (
-    *(VisibleMessage, MessageHandled, UserMessage, AssistantMessage, ToolExecutionStarted, ToolResult),
-    *(TurnStarted, TurnCompleted, TurnFailed),
-)
 
 
 @dataclass(frozen=True)
@@ -83,36 +67,15 @@ class Forks:
             if end is None:
                 await connection.rollback()
                 return None
-            copied = self._copies(fork_id, await events_until(connection, source_id, end))
+            stored = await events_until(connection, source_id, end)
+            copied = self._copies(fork_id, stored, await revisions_in(connection, source_id))
             await (await hold(connection, fork_id, now)).append(copied)
         return Fork(fork_id, new=True)
 
-    def _copies(self, fork_id: str, stored: Sequence[tuple[str, Event]]) -> list[NewEvent]:
-        payloads = [event.payload for _, event in stored]
-        over = {payload.message_id for payload in payloads if isinstance(payload, MessageHandled)}
-        over |= {payload.turn_id for payload in payloads if isinstance(payload, TurnCompleted | TurnFailed)}
-        kept = [
-            (key, event, event.payload)
-            for key, event in stored
-            if isinstance(event.payload, COPIED) and _is_over(event.payload, over)
-        ]
-        names = self._names(fork_id, [payload for _, _, payload in kept])
-        return [
-            NewEvent(_renamed_key(key, names), _renamed(payload, names), event.created_at)
-            for key, event, payload in kept
-        ]
-
-    def _names(self, fork_id: str, payloads: Sequence[Payload]) -> dict[str, str]:
-        names: dict[str, str] = {}
-        for payload in payloads:
-            if isinstance(payload, VisibleMessage | UserMessage):
-                names[payload.message_id] = self._ids.derive(fork_id, "message", payload.message_id)
-            elif isinstance(payload, TurnStarted):
-                names[payload.turn_id] = self._ids.derive(fork_id, "turn", payload.turn_id)
-            elif isinstance(payload, AssistantMessage):
-                for call in payload.tool_calls:
-                    names[call.id] = self._ids.derive(fork_id, "tool_call", call.id)
-        return names
+    def _copies(self, fork_id: str, stored: Sequence[tuple[str, Event]], later: Revisions) -> list[NewEvent]:
+        kept = history_rows(stored, later)
+        names = new_names([row.payload for row in kept], lambda kind, old: self._ids.derive(fork_id, kind, old))
+        return [renamed(row, names) for row in kept]
 
 
 async def _end_of(connection: AsyncConnection, conversation_id: str, message_id: str) -> int | None:
@@ -130,35 +93,3 @@ async def _end_of(connection: AsyncConnection, conversation_id: str, message_id:
         rows.c.conversation_id == conversation_id, rows.c.idempotency_key == f"turn_ended:{found.turn_id}"
     )
     return (await connection.execute(end)).scalar_one_or_none()
-
-
-def _is_over(payload: Payload, over: set[str]) -> bool:
-    """Tell whether a row is of what was finished by then: a message that waited is not, nor is an open turn."""
-    if isinstance(payload, VisibleMessage) and payload.role == "user":
-        return payload.message_id in over
-    turn_id = getattr(payload, "turn_id", None)
-    return turn_id is None or turn_id in over
-
-
-def _renamed(payload: Payload, names: Mapping[str, str]) -> Payload:
-    """Return a copy in which every name of a message, a turn or a call is the fork's."""
-    changes: dict[str, object] = {}
-    rename: Callable[[str], str] = names.__getitem__
-    for name in ("message_id", "turn_id", "call_id"):
-        old = getattr(payload, name, None)
-        if old is not None:
-            changes[name] = rename(old)
-    if isinstance(payload, TurnStarted):
-        changes["message_ids"] = [rename(each) for each in payload.message_ids]
-    if isinstance(payload, AssistantMessage):
-        changes["tool_calls"] = [call.model_copy(update={"id": rename(call.id)}) for call in payload.tool_calls]
-    return payload.model_copy(update=changes)
-
-
-def _renamed_key(key: str, names: Mapping[str, str]) -> str:
-    """Return a row's key in the fork. A key is a type and an id, and perhaps a number."""
-    type_, _, rest = key.partition(":")
-    if rest in names:
-        return f"{type_}:{names[rest]}"
-    old, _, number = rest.rpartition(":")
-    return f"{type_}:{names[old]}:{number}"

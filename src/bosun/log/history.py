@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from bosun.log.events import AssistantMessage, Opaque, Payload, ToolResult, UserMessage
+from bosun.log.events import AssistantMessage, MessageUpdated, Opaque, Payload, ToolResult, UserMessage
 from bosun.log.messages import HistoryMessage
+from bosun.log.revisions import revised, revisions_of
 
-HISTORY_TYPES: Final = (UserMessage.type, AssistantMessage.type, ToolResult.type)
+HISTORY_TYPES: Final = (UserMessage.type, AssistantMessage.type, ToolResult.type, MessageUpdated.type)
 
 NO_RESULT: Final = "Error: there is no result."
 """What stands for the result of a call whose turn ended before it had one. A request without it would be refused."""
@@ -17,9 +18,11 @@ NO_RESULT: Final = "Error: there is no result."
 def history_of(payloads: Iterable[Payload | Opaque]) -> tuple[HistoryMessage, ...]:
     """Return the stream of rows of `HISTORY_TYPES`, given in the log's order.
 
-    Messages that arrived between a call and its result come after both.
+    Messages that arrived between a call and its result come after both. A changed one is read as it is now.
     """
-    rows: Sequence[Payload | Opaque] = tuple(payloads)
+    stored = tuple(payloads)
+    changes = revisions_of(stored)
+    rows: Sequence[Payload | Opaque] = tuple(revised(row, changes) for row in stored)
     outputs = {row.call_id: row.output for row in rows if isinstance(row, ToolResult)}
     stream: list[HistoryMessage] = []
     for row in rows:

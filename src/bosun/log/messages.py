@@ -29,17 +29,27 @@ class InboundMessage(BaseModel):
     """It goes before what waits, and joins a running turn whoever began that."""
     automated: bool = False
     """No person wrote it: an automation or an event did."""
+    place: str | None = None
+    """What the message is called where it was written, for whoever has to point at it there. Slack: its `ts`."""
+    addressed: bool = True
+    """It is said to Bosun. Whether one that is not has a reply, the reply policy decides."""
+    revision: int = 0
+    """Grows with each change of the text: a change that comes late does not undo a newer one."""
 
     @property
     def spoken(self) -> str:
         """The text as the model reads it: without the mark of an interrupt, which is for Bosun."""
-        return self.text.lstrip().removeprefix(INTERRUPT_MARK).strip() if self.interrupt else self.text
+        return unmarked(self.text) if self.interrupt else self.text
 
 
 def interrupts(text: str) -> bool:
     """Tell whether a text asks to be heard at once: it begins with the mark, and has words behind it."""
-    said = text.lstrip()
-    return said.startswith(INTERRUPT_MARK) and bool(said.removeprefix(INTERRUPT_MARK).strip())
+    return text.lstrip().startswith(INTERRUPT_MARK) and bool(unmarked(text))
+
+
+def unmarked(text: str) -> str:
+    """Return a text without the mark of an interrupt before it."""
+    return text.lstrip().removeprefix(INTERRUPT_MARK).strip()
 
 
 class ConversationRecord(BaseModel):

@@ -23,6 +23,7 @@ from bosun.log.events import (
     VisibleMessage,
 )
 from bosun.log.messages import ConversationSummary, ToolCall
+from bosun.log.revisions import Revisions, revised, revisions_of
 from bosun.tool_arguments import ArgumentsUnreadable, read_arguments
 
 
@@ -44,10 +45,11 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
     messages: list[dict[str, Any]] = []
     turns: dict[str, dict[str, Any]] = {}
     calls: dict[str, dict[str, Any]] = {}
+    revisions = revisions_of(event.payload for event in events)
     for event in events:
         payload = event.payload
         if isinstance(payload, VisibleMessage):
-            messages.append(_message(payload, event.created_at))
+            messages.append(_message(payload, revisions, event.created_at))
         elif isinstance(payload, MessageHandled):
             for message in messages:
                 if message["id"] == payload.message_id:
@@ -74,9 +76,12 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
     return {**summary_view(conversation), "messages": messages, "turns": list(turns.values())}
 
 
-def event_view(event: Event) -> dict[str, Any]:
-    """Return one row of the log; the data of a type that this Bosun does not know is not shown."""
-    payload = event.payload
+def event_view(event: Event, revisions: Revisions) -> dict[str, Any]:
+    """Return one row of the log; the data of a type that this Bosun does not know is not shown.
+
+    What a person has taken back is not shown either; a changed message's row has its text of then.
+    """
+    payload = revised(event.payload, {key: change for key, change in revisions.items() if change.deleted})
     known = payload if isinstance(payload, Payload) else None
     return {
         "seq": event.seq,
@@ -91,13 +96,16 @@ def instant(at: datetime) -> str:
     return at.astimezone(UTC).isoformat().replace("+00:00", "Z")
 
 
-def _message(payload: VisibleMessage, created_at: datetime) -> dict[str, Any]:
+def _message(payload: VisibleMessage, revisions: Revisions, created_at: datetime) -> dict[str, Any]:
+    change = revisions.get(payload.message_id)
     return {
         "id": payload.message_id,
         "role": payload.role,
         "kind": payload.kind,
         "author": payload.author,
-        "text": payload.text,
+        "text": revised(payload, revisions).text,
+        "edited": change is not None and not change.deleted,
+        "deleted": change is not None and change.deleted,
         "turnId": payload.turn_id,
         "createdAt": instant(created_at),
     }

@@ -8,23 +8,35 @@ from typing import Any
 from sqlalchemy import Row, Select, select
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
-from bosun.log.events import Event, TurnPaused, TurnStarted, UserMessage, VisibleMessage, decode
+from bosun.log.events import (
+    DeliveryStarted,
+    Event,
+    MessageUpdated,
+    ReplyDecided,
+    TurnPaused,
+    TurnStarted,
+    UserMessage,
+    VisibleMessage,
+    decode,
+)
 from bosun.log.history import HISTORY_TYPES, history_of
 from bosun.log.messages import ConversationSummary, HistoryMessage, Turn
+from bosun.log.revisions import Revisions, revisions_of
 from bosun.log.tool_progress import PROGRESS_TYPES, ToolProgress, tool_progress
 from bosun.log.writing import existing_keys
+from bosun.stores.postgres import for_reading
 from bosun.stores.tables import conversation_events as rows
-from bosun.stores.tables import conversations
+from bosun.stores.tables import conversations, participants
 
 
 class ConversationReader:
     """Reads conversations.
 
-    Every method is one query or one transaction; `CorruptEvent` where a row cannot be read.
+    Every query sees what is committed when it is asked; `CorruptEvent` where a row cannot be read.
     """
 
     def __init__(self, engine: AsyncEngine) -> None:
-        self._engine = engine
+        self._engine = for_reading(engine)
 
     async def conversation(self, conversation_id: str) -> ConversationSummary | None:
         """Return the conversation, or None when there is none."""
@@ -34,10 +46,11 @@ class ConversationReader:
         return None if row is None else ConversationSummary.model_validate(dict(row._mapping))
 
     async def conversations_of(self, actor_id: str, limit: int) -> tuple[ConversationSummary, ...]:
-        """Return the conversations that an actor began, the newest first."""
+        """Return the conversations that an actor may see, the newest first: began, or wrote in where others do."""
+        wrote_in = select(participants.c.conversation_id).where(participants.c.identity_id == actor_id)
         query = (
             _summaries()
-            .where(conversations.c.actor_id == actor_id)
+            .where((conversations.c.actor_id == actor_id) | conversations.c.id.in_(wrote_in))
             .order_by(conversations.c.created_at.desc(), conversations.c.id)
             .limit(limit)
         )
@@ -65,6 +78,19 @@ class ConversationReader:
             found = (await connection.execute(query)).all()
         return history_of(_event(row).payload for row in found)
 
+    async def revisions(self, conversation_id: str) -> Revisions:
+        """Return what became of messages that were changed or taken back."""
+        async with self._engine.connect() as connection:
+            return await revisions_in(connection, conversation_id)
+
+    async def reply_decision(self, conversation_id: str, key: str) -> ReplyDecided | None:
+        """Return what was decided, by the row's key, or None."""
+        query = _events(conversation_id).where(rows.c.idempotency_key == key)
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        payload = None if row is None else _event(row).payload
+        return payload if isinstance(payload, ReplyDecided) else None
+
     async def tool_progress(self, turn: Turn) -> ToolProgress:
         """Return how far the turn's tool calls have come."""
         async with self._engine.connect() as connection:
@@ -88,6 +114,20 @@ class ConversationReader:
         payloads = [_event(row).payload for row in found]
         return tuple(payload for payload in payloads if isinstance(payload, TurnPaused))
 
+    async def delivery(self, turn: Turn) -> DeliveryStarted | None:
+        """Return what the turn's last words are, where another attempt has begun to deliver them."""
+        query = _events(turn.conversation_id).where(rows.c.idempotency_key == delivery_key(turn))
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        payload = None if row is None else _event(row).payload
+        return payload if isinstance(payload, DeliveryStarted) else None
+
+    async def place(self, conversation_id: str, turn_id: str) -> str | None:
+        """Return what the latest message that a turn has taken in is called where it was written, if elsewhere."""
+        async with self._engine.connect() as connection:
+            said = await _taken_in(connection, conversation_id, turn_id)
+        return said[-1].place if said else None
+
     async def handled(self, conversation_id: str, message_ids: Sequence[str]) -> frozenset[str]:
         """Return those of the messages that an ended turn has taken in, or that were discarded."""
         keys = {f"message_handled:{message_id}": message_id for message_id in message_ids}
@@ -109,6 +149,11 @@ class ConversationReader:
         return payload if isinstance(payload, VisibleMessage) else None
 
 
+def delivery_key(turn: Turn) -> str:
+    """Return the key of the row that says what a turn's last words are."""
+    return f"{DeliveryStarted.type}:{turn.id}"
+
+
 async def latest_turn(connection: AsyncConnection, conversation_id: str) -> tuple[Turn | None, bool]:
     """Return the conversation's latest turn with every message it has taken in so far, and whether it is still open."""
     query = _events(conversation_id).where(rows.c.type == TurnStarted.type).order_by(rows.c.seq.desc()).limit(1)
@@ -118,13 +163,7 @@ async def latest_turn(connection: AsyncConnection, conversation_id: str) -> tupl
     event = _event(row)
     started = event.payload
     assert isinstance(started, TurnStarted)
-    query = (
-        _events(conversation_id)
-        .where(rows.c.type == UserMessage.type, rows.c.payload["turn_id"].astext == started.turn_id)
-        .order_by(rows.c.seq)
-    )
-    payloads = [_event(each).payload for each in (await connection.execute(query)).all()]
-    said = [payload for payload in payloads if isinstance(payload, UserMessage)]
+    said = await _taken_in(connection, conversation_id, started.turn_id)
     turn = Turn(
         id=started.turn_id,
         conversation_id=conversation_id,
@@ -146,6 +185,12 @@ async def events_until(connection: AsyncConnection, conversation_id: str, seq: i
     return tuple((str(row[-1]), _event(row)) for row in found)
 
 
+async def revisions_in(connection: AsyncConnection, conversation_id: str) -> Revisions:
+    """Return what became of messages that were changed or taken back, as this transaction sees it."""
+    query = _events(conversation_id).where(rows.c.type == MessageUpdated.type)
+    return revisions_of(_event(row).payload for row in (await connection.execute(query)).all())
+
+
 async def progress_of(connection: AsyncConnection, turn: Turn) -> ToolProgress:
     """Return how far a turn's tool calls have come, as this transaction sees it."""
     query = (
@@ -155,6 +200,16 @@ async def progress_of(connection: AsyncConnection, turn: Turn) -> ToolProgress:
     )
     found = (await connection.execute(query)).all()
     return tool_progress(_event(row).payload for row in found)
+
+
+async def _taken_in(connection: AsyncConnection, conversation_id: str, turn_id: str) -> list[UserMessage]:
+    query = (
+        _events(conversation_id)
+        .where(rows.c.type == UserMessage.type, rows.c.payload["turn_id"].astext == turn_id)
+        .order_by(rows.c.seq)
+    )
+    payloads = [_event(each).payload for each in (await connection.execute(query)).all()]
+    return [payload for payload in payloads if isinstance(payload, UserMessage)]
 
 
 def _summaries() -> Select[tuple[str, str, str, str, str, object]]:

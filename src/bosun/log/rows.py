@@ -27,14 +27,15 @@ def shown(message: InboundMessage) -> NewEvent:
     return NewEvent(f"{visible.type}:{message.id}", visible)
 
 
-def heard(message: InboundMessage, turn_id: str) -> NewEvent:
-    """Return a person's message as the model reads it."""
+def heard(message: InboundMessage, turn_id: str | None) -> NewEvent:
+    """Return a person's message as the model reads it; without a turn, none answers it."""
     said = UserMessage(
         message_id=message.id,
         turn_id=turn_id,
         author_id=message.actor_id,
         author=message.author,
         text=message.spoken,
+        place=message.place,
     )
     return NewEvent(f"{said.type}:{message.id}", said)
 

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from sqlalchemy import update
 from sqlalchemy.dialects.postgresql import insert
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bosun.clock import Clock
 from bosun.ids import IdSource
@@ -20,6 +20,7 @@ from bosun.log.events import (
     AssistantMessage,
     CallEnd,
     DecidedBy,
+    DeliveryStarted,
     GuardianActionReviewed,
     Payload,
     ReviewDecision,
@@ -37,7 +38,7 @@ from bosun.log.events import (
     VisibleMessage,
 )
 from bosun.log.messages import ConversationRecord, InboundMessage, ProposedCall, ToolCall, Turn
-from bosun.log.reading import latest_turn, progress_of
+from bosun.log.reading import delivery_key, latest_turn, progress_of
 from bosun.log.rows import by_bosun, handled, heard, missing, shown
 from bosun.log.writing import NewEvent, hold
 from bosun.stores.tables import conversations
@@ -86,14 +87,18 @@ class ConversationLog:
     async def start_turn(self, conversation_id: str, messages: Sequence[InboundMessage]) -> Turn:
         """Start a turn for messages of one actor and source, or take up the turn that was left open.
 
-        The messages enter the model's stream here; those that came since join the turn. Raises `MessagesHandled` when
-        there is nothing to start a turn for: another attempt was faster.
+        The messages enter the model's stream here; those that came since join the turn, unless its last words are
+        being delivered: then they stay for a turn of their own. Raises `MessagesHandled` when there is nothing to
+        start a turn for: another attempt was faster.
         """
         now = self._clock.now()
         async with self._engine.begin() as connection:
             held = await hold(connection, conversation_id, now)
             turn, is_open = await latest_turn(connection, conversation_id)
-            done = await held.existing([handled(message.id, None).key for message in messages])
+            delivered = [] if turn is None else [delivery_key(turn)]
+            done = await held.existing([*(handled(message.id, None).key for message in messages), *delivered])
+            if turn is not None and is_open and delivery_key(turn) in done:
+                return turn
             fresh = [message for message in messages if handled(message.id, None).key not in done]
             events: list[NewEvent] = []
             if turn is None or not is_open:
@@ -115,12 +120,12 @@ class ConversationLog:
     async def join_turn(self, turn: Turn, messages: Sequence[InboundMessage]) -> Turn:
         """Make messages visible and part of an open turn, at once. Return the turn with those that it has taken in.
 
-        A turn that another attempt has ended takes none in: they stay for a turn of their own.
+        A turn that another attempt has ended, or begun to deliver, takes none in: they stay for a turn of their own.
         """
         async with self._engine.begin() as connection:
             held = await hold(connection, turn.conversation_id, self._clock.now())
             latest, is_open = await latest_turn(connection, turn.conversation_id)
-            if latest is None or latest.id != turn.id or not is_open:
+            if latest is None or latest.id != turn.id or not is_open or await held.existing([delivery_key(turn)]):
                 return turn
             await held.append(await missing(held, [shown(message) for message in messages]))
             await held.append(await missing(held, [heard(message, turn.id) for message in messages]))
@@ -239,6 +244,22 @@ class ConversationLog:
         result = ToolResult(turn_id=turn.id, call_id=call.id, name=call.name, status=status, output=output)
         return await self._append_once(turn.conversation_id, f"{result.type}:{call.id}", result)
 
+    async def start_delivery(self, started: DeliveryStarted, turn: Turn) -> bool:
+        """Store what the turn's last words are before they are posted. Return False when the turn has ended.
+
+        Raises `TurnTakenOver` when another attempt delivers already, or has taken more in.
+        """
+        async with self._engine.begin() as connection:
+            held = await hold(connection, turn.conversation_id, self._clock.now())
+            there = await held.existing([f"turn_ended:{turn.id}", delivery_key(turn)])
+            if f"turn_ended:{turn.id}" in there:
+                return False
+            await _require_seen(connection, turn)
+            if there:
+                raise TurnTakenOver(turn.id)
+            await held.append([NewEvent(delivery_key(turn), started)])
+        return True
+
     async def commit_reply(self, turn: Turn, text: str, usage: Usage | None = None) -> bool:
         """Deliver an answer and end the turn, in one transaction: on the web this commit is the delivery.
 
@@ -289,9 +310,7 @@ class ConversationLog:
             held = await hold(connection, turn.conversation_id, self._clock.now())
             if await held.existing([events[-1].key]):
                 return False
-            latest, _ = await latest_turn(connection, turn.conversation_id)
-            if latest is not None and latest.id == turn.id and set(latest.message_ids) - set(turn.message_ids):
-                raise TurnTakenOver(turn.id)
+            await _require_seen(connection, turn)
             await held.append(await missing(held, events))
         return True
 
@@ -313,6 +332,13 @@ class ConversationLog:
     def _from_bosun(self, turn: Turn, kind: VisibleKind, text: str) -> VisibleMessage:
         message_id = self._ids.derive(turn.id, "message", 1)
         return by_bosun(message_id, kind, text, source=turn.source, turn_id=turn.id)
+
+
+async def _require_seen(connection: AsyncConnection, turn: Turn) -> None:
+    """Raise `TurnTakenOver` when the turn has taken in what this attempt has not seen."""
+    latest, _ = await latest_turn(connection, turn.conversation_id)
+    if latest is not None and latest.id == turn.id and set(latest.message_ids) - set(turn.message_ids):
+        raise TurnTakenOver(turn.id)
 
 
 def _ending(turn: Turn, said: Sequence[Payload], ending: TurnCompleted | TurnFailed) -> list[NewEvent]:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from sqlalchemy import insert, select, update
+from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from bosun.log.events import EVENT_SCHEMA, Payload
-from bosun.stores.tables import conversation_events, conversations
+from bosun.log.events import EVENT_SCHEMA, Payload, VisibleMessage
+from bosun.stores.tables import conversation_events, conversations, participants
 
 
 class ConversationUnknown(LookupError):
@@ -36,12 +37,14 @@ class Appender:
         last_seq: int,
         history_version: int,
         now: datetime,
+        starter: str | None,
     ) -> None:
         self._connection = connection
         self._conversation_id = conversation_id
         self._last_seq = last_seq
         self._history_version = history_version
         self._now = now
+        self._starter = starter
 
     async def existing(self, keys: Sequence[str]) -> frozenset[str]:
         """Return those of the keys that the conversation's log already holds."""
@@ -69,22 +72,45 @@ class Appender:
             return
         self._last_seq += len(rows)
         await self._connection.execute(insert(conversation_events), rows)
+        await self._note_participants({p.author_id for event in events if (p := _by_a_person(event)) is not None})
         await self._connection.execute(
             update(conversations).where(conversations.c.id == self._conversation_id).values(last_seq=self._last_seq)
         )
+
+    async def _note_participants(self, authors: set[str]) -> None:
+        """Note who else wrote in a conversation that several people see: on the web, those may see it too.
+
+        One that is on the web alone is its starter's, whoever's words a fork has copied into it.
+        """
+        others = sorted(authors - {self._starter})
+        if self._starter is None or not others:
+            return
+        rows = [{"conversation_id": self._conversation_id, "identity_id": each} for each in others]
+        await self._connection.execute(upsert(participants).values(rows).on_conflict_do_nothing())
+
+
+def _by_a_person(event: NewEvent) -> VisibleMessage | None:
+    payload = event.payload
+    return payload if isinstance(payload, VisibleMessage) and payload.role == "user" else None
 
 
 async def hold(connection: AsyncConnection, conversation_id: str, now: datetime) -> Appender:
     """Lock the conversation's row until the transaction ends. Raises `ConversationUnknown`."""
     query = (
-        select(conversations.c.last_seq, conversations.c.history_version)
+        select(
+            conversations.c.last_seq,
+            conversations.c.history_version,
+            conversations.c.actor_id,
+            conversations.c.location,
+        )
         .where(conversations.c.id == conversation_id)
         .with_for_update()
     )
     row = (await connection.execute(query)).one_or_none()
     if row is None:
         raise ConversationUnknown(conversation_id)
-    return Appender(connection, conversation_id, row.last_seq, row.history_version, now)
+    starter = None if row.location == "web" else str(row.actor_id)
+    return Appender(connection, conversation_id, row.last_seq, row.history_version, now, starter)
 
 
 async def existing_keys(connection: AsyncConnection, conversation_id: str, keys: Sequence[str]) -> frozenset[str]:

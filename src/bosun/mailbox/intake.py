@@ -10,6 +10,7 @@ from bosun.identity import Actor
 from bosun.ids import IdSource
 from bosun.log.forks import Fork, Forks
 from bosun.log.messages import ConversationRecord, InboundMessage, interrupts
+from bosun.log.overhearing import Overhearing
 from bosun.log.store import ConversationLog
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import ConversationQueue, Nudge
@@ -39,6 +40,7 @@ class Intake:
         clock: Clock,
         ids: IdSource,
         bell: StopBell,
+        overhearing: Overhearing,
     ) -> None:
         self._log = log
         self._forks = forks
@@ -47,6 +49,7 @@ class Intake:
         self._clock = clock
         self._ids = ids
         self._bell = bell
+        self._overhearing = overhearing
 
     async def begin(self, actor: Actor, key: str, text: str) -> Receipt:
         """Begin the actor's conversation of this idempotency key with its first message."""
@@ -71,6 +74,34 @@ class Intake:
         await self._nudge(conversation_id)  # a duplicate too: perhaps the first request died before it did
         return Receipt(conversation_id, message.id, new)
 
+    async def take_in(
+        self, conversation: ConversationRecord, message: InboundMessage, *, subscribe: bool = False
+    ) -> Receipt:
+        """Append a message of another service's to its conversation, which is made where it is missing, and nudge.
+
+        A message that calls Bosun subscribes it to what else is said there.
+        """
+        await self._mailbox.require_writable()
+        await self._log.open_conversation(conversation)
+        new = await self._mailbox.append(conversation.id, message, subscribe=subscribe)
+        await self._nudge(conversation.id)
+        return Receipt(conversation.id, message.id, new)
+
+    async def listens(self, conversation_id: str) -> bool:
+        """Tell whether Bosun is subscribed to what is said in a conversation and not to it."""
+        return await self._mailbox.is_subscribed(conversation_id)
+
+    async def revise(self, conversation_id: str, message_id: str, revision: int, text: str | None) -> bool:
+        """Give a message another text, or take it back (None). Return False when there is no such message.
+
+        One that still waits is changed where it waits. Of any other the log says it too.
+        """
+        found = await self._mailbox.revise(conversation_id, message_id, revision, text)
+        if found in ("waiting", "outdated"):
+            return True
+        known = found == "shown"
+        return await self._overhearing.update(conversation_id, message_id, revision=revision, text=text, known=known)
+
     async def fork(self, actor: Actor, conversation_id: str, key: str, message_id: str) -> Fork | None:
         """Begin a conversation of the actor's with the history of another, up to a reply. Nothing is asked in it yet.
 
@@ -78,13 +109,17 @@ class Intake:
         """
         return await self._forks.fork(conversation_id, key, message_id, actor.id)
 
-    async def stop(self, conversation_id: str) -> bool:
-        """Stop what runs in the conversation and discard what waits. Return False when there was neither."""
-        if not await self._mailbox.stop(conversation_id):
+    async def stop(self, conversation_id: str, asked_by: InboundMessage | None = None) -> bool:
+        """Stop what runs in the conversation, discard what waits, and listen no more.
+
+        Return False when there was nothing to stop, or the message that asks for it has asked before.
+        """
+        left = await self._mailbox.stop(conversation_id, asked_by)
+        if left == 0:
             return False
         self._bell.ring(conversation_id)
         await self._nudge(conversation_id)
-        return True
+        return left > 0
 
     async def _nudge(self, conversation_id: str) -> None:
         try:

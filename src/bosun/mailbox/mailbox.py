@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, cast
 
 from redis.asyncio import Redis
 from redis.commands.core import AsyncScript
@@ -21,16 +21,18 @@ from bosun.ids import IdSource
 from bosun.log.messages import InboundMessage
 from bosun.mailbox import scripts
 from bosun.mailbox.queue import NudgeReason
-from bosun.mailbox.state import Busy, Empty, Lease, LeaseState, MailboxState, StopTaken, Taken, TakeResult
+from bosun.mailbox.state import Busy, Empty, Lease, LeaseState, MailboxState, Revised, StopTaken, Taken, TakeResult
 from bosun.mailbox.steering import LeaseLost
 from bosun.steps import Step, StepSink
 from bosun.stores.redis import KEY_PREFIX, require_writable
+from bosun.timer import heed_cancellation
 
 LEASE_SECONDS: Final = 90.0
 CHECK_IN_SECONDS: Final = 15.0
 """How often the holder of a lease says that it still works."""
 
 INDEX: Final = f"{KEY_PREFIX}mailboxes"
+SUBSCRIPTIONS: Final = f"{KEY_PREFIX}subscriptions"
 
 
 class Mailbox:
@@ -52,10 +54,14 @@ class Mailbox:
         self._bury = redis.register_script(scripts.BURY)
         self._release = redis.register_script(scripts.RELEASE)
         self._automated = redis.register_script(scripts.AUTOMATED)
+        self._revise = redis.register_script(scripts.REVISE)
 
-    async def append(self, conversation_id: str, message: InboundMessage) -> bool:
-        """Append a message; return False when a message of this id was appended before."""
-        flags = ["1" if flag else "0" for flag in (message.interrupt, message.automated)]
+    async def append(self, conversation_id: str, message: InboundMessage, *, subscribe: bool = False) -> bool:
+        """Append a message; return False when a message of this id was appended before.
+
+        A new one may subscribe Bosun to the conversation: from then on, it listens to what is not said to it, too.
+        """
+        flags = ["1" if flag else "0" for flag in (message.interrupt, message.automated, subscribe)]
         new = await self._run(self._append, conversation_id, message.id, message.model_dump_json(), *flags)
         if new:
             self._steps.emit(Step("message.accepted", conversation_id, {"messageId": message.id}))
@@ -94,12 +100,42 @@ class Mailbox:
         pairs = zip(found[1::2], found[2::2], strict=True)
         return found[0] == "1", tuple((new == "1", InboundMessage.model_validate_json(body)) for new, body in pairs)
 
-    async def stop(self, conversation_id: str) -> int:
-        """Discard all that is pending, the running turn's messages too.
+    async def stop(self, conversation_id: str, asked_by: InboundMessage | None = None) -> int:
+        """Discard all that is pending, the running turn's messages too, and listen no more.
 
-        Return how many messages the log is yet to be told of; zero means that there was nothing to stop.
+        Return how many messages the log is yet to be told of; zero means that there was nothing to stop. The message
+        that asked for it, if one did, is one of them. Minus one: it has asked before, and nothing is done.
         """
-        return int(await self._run(self._stop, conversation_id))
+        asked = () if asked_by is None else (asked_by.id, asked_by.model_dump_json())
+        left = int(await self._run(self._stop, conversation_id, *asked))
+        if asked_by is not None and left >= 0:
+            self._steps.emit(Step("message.accepted", conversation_id, {"messageId": asked_by.id}))
+        return left
+
+    async def is_subscribed(self, conversation_id: str) -> bool:
+        """Tell whether Bosun listens to what is not said to it there."""
+        return bool(await self._redis.sismember(SUBSCRIPTIONS, conversation_id))
+
+    async def unsubscribe(self, conversation_id: str) -> None:
+        """Listen no more, until a message subscribes again."""
+        await self._redis.srem(SUBSCRIPTIONS, conversation_id)
+
+    async def revise(self, conversation_id: str, message_id: str, revision: int, text: str | None) -> Revised:
+        """Give a pending message another text, or withdraw it (None), unless there was a newer change."""
+        key = _keys(conversation_id)[2]
+        while True:
+            heed_cancellation()
+            body = await self._redis.hget(key, message_id)
+            if body is None:
+                return "gone"
+            message = InboundMessage.model_validate_json(body)
+            if text is not None and message.revision >= revision:
+                return "outdated"
+            changed = message.model_copy(update={"text": text, "revision": revision})
+            new = "" if text is None else changed.model_dump_json()
+            found = str(await self._run(self._revise, conversation_id, message_id, body, new))
+            if found != "other":
+                return cast(Revised, found)
 
     async def stopped(self, conversation_id: str) -> tuple[InboundMessage, ...]:
         """Return the discarded messages of which the log is yet to be told."""
@@ -141,7 +177,7 @@ class Mailbox:
 
     async def state(self, conversation_id: str) -> MailboxState:
         """Return the mailbox as it is now; one that was never written to is idle."""
-        state_key, pending_key, messages_key, _, dead_key, _, _, stopped_key, _ = _keys(conversation_id)
+        state_key, pending_key, messages_key, _, dead_key, _, _, stopped_key, *_ = _keys(conversation_id)
         async with self._redis.pipeline(transaction=True) as pipe:
             pipe.hgetall(state_key)
             for ids in (stopped_key, pending_key, dead_key):
@@ -180,7 +216,7 @@ def first_run(messages: Sequence[InboundMessage]) -> tuple[InboundMessage, ...]:
 def _keys(conversation_id: str) -> list[str]:
     own = f"{KEY_PREFIX}mailbox:{conversation_id}"
     lists = [f"{own}:{name}" for name in ("pending", "messages", "seen", "dead")]
-    return [own, *lists, INDEX, *(f"{own}:{name}" for name in ("interrupts", "stopped", "arrivals"))]
+    return [own, *lists, INDEX, *(f"{own}:{name}" for name in ("interrupts", "stopped", "arrivals")), SUBSCRIPTIONS]
 
 
 def _instant(seconds: str) -> datetime:

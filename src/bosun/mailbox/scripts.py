@@ -5,7 +5,10 @@ Times are arguments, from the app's clock, in seconds since the epoch.
 KEYS: 1 state (hash), 2 pending ids (list, in arrival order), 3 messages by id (hash), 4 seen inbound ids (set),
 5 dead letters (list of ids), 6 the index of mailboxes that have work (set), 7 those of the pending ids that interrupt
 (list), 8 ids that a stop has discarded and the log does not say so yet (list), 9 the arrival numbers of messages by id
-(hash). The conversation's id is always ARGV[1].
+(hash), 10 the conversations that are listened to (set). The conversation's id is always ARGV[1].
+
+Bosun is subscribed to a conversation by the message that calls it there, and no longer by a stop, in the same script:
+so the same message again, however late, does not undo a stop that came after it.
 
 Each script's first write is one that a full store refuses, or there is no such write in it: a store that is full
 changes nothing.
@@ -16,7 +19,8 @@ from __future__ import annotations
 from typing import Final
 
 APPEND: Final = """
--- ARGV: conversation, message id, message, 1 if it interrupts, 1 if no person wrote it. Returns 1 if it is new.
+-- ARGV: conversation, message id, message, 1 if it interrupts, 1 if no person wrote it, 1 if it subscribes. Returns 1
+-- if it is new.
 local id, message_id, body = ARGV[1], ARGV[2], ARGV[3]
 if redis.call('SADD', KEYS[4], message_id) == 0 then
   return 0
@@ -31,6 +35,9 @@ if ARGV[5] ~= '1' then
   redis.call('HDEL', KEYS[1], 'automated', 'automated_last')
 end
 redis.call('SADD', KEYS[6], id)
+if ARGV[6] == '1' then
+  redis.call('SADD', KEYS[10], id)
+end
 local status = redis.call('HGET', KEYS[1], 'status')
 if status ~= 'running' and status ~= 'paused' then
   redis.call('HSET', KEYS[1], 'status', 'pending')
@@ -69,8 +76,10 @@ redis.call('HSET', KEYS[1], 'status', 'running', 'lease_token', token, 'lease_ex
 if held then
   redis.call('HINCRBY', KEYS[1], 'retries', 1)
 end
+local arrivals = redis.call('HGET', KEYS[1], 'arrivals') or '0'
+redis.call('HSET', KEYS[1], 'shown_to', arrivals)
 if kind == 'work' then
-  redis.call('HSETNX', KEYS[1], 'turn_from', redis.call('HGET', KEYS[1], 'arrivals') or '0')
+  redis.call('HSETNX', KEYS[1], 'turn_from', arrivals)
 end
 return {kind, redis.call('HGET', KEYS[1], 'retries') or '0', unpack(redis.call('HMGET', KEYS[3], unpack(ids)))}
 """
@@ -81,10 +90,13 @@ READ: Final = """
 if redis.call('HGET', KEYS[1], 'lease_token') ~= ARGV[2] then
   return {'lost'}
 end
-local from = redis.call('HGET', KEYS[1], 'turn_from')
+local from, arrivals = redis.call('HGET', KEYS[1], 'turn_from'), redis.call('HGET', KEYS[1], 'arrivals') or '0'
 if not from then
-  from = redis.call('HGET', KEYS[1], 'arrivals') or '0'
+  from = arrivals
   redis.call('HSET', KEYS[1], 'turn_from', from)
+end
+if redis.call('HGET', KEYS[1], 'shown_to') ~= arrivals then
+  redis.call('HSET', KEYS[1], 'shown_to', arrivals)
 end
 local found = {'kept', redis.call('LLEN', KEYS[8]) > 0 and '1' or '0'}
 for _, message_id in ipairs(redis.call('LRANGE', KEYS[2], 0, -1)) do
@@ -96,7 +108,23 @@ return found
 """
 
 STOP: Final = """
--- ARGV: conversation. Discards all that is pending. Returns how many discarded messages the log is yet to be told of.
+-- ARGV: conversation, and perhaps the message that asks for it: its id, and itself. Discards all that is pending, that
+-- message too, and listens no more. Returns how many discarded messages the log is yet to be told of, or -1 where the
+-- same message has asked before: then nothing is done.
+if ARGV[2] then
+  if redis.call('SADD', KEYS[4], ARGV[2]) == 0 then
+    return -1
+  end
+  redis.call('HSET', KEYS[3], ARGV[2], ARGV[3])
+  redis.call('HSET', KEYS[9], ARGV[2], redis.call('HINCRBY', KEYS[1], 'arrivals', 1))
+  redis.call('RPUSH', KEYS[2], ARGV[2])
+  redis.call('HDEL', KEYS[1], 'automated', 'automated_last')
+  redis.call('SADD', KEYS[6], ARGV[1])
+  local status = redis.call('HGET', KEYS[1], 'status')
+  if status ~= 'running' then
+    redis.call('HSET', KEYS[1], 'status', 'pending')
+  end
+end
 local ids = redis.call('LRANGE', KEYS[2], 0, -1)
 for _, message_id in ipairs(ids) do
   redis.call('RPUSH', KEYS[8], message_id)
@@ -107,7 +135,42 @@ end
 if redis.call('HGET', KEYS[1], 'status') == 'paused' then
   redis.call('HSET', KEYS[1], 'status', 'pending')
 end
+redis.call('SREM', KEYS[10], ARGV[1])
 return redis.call('LLEN', KEYS[8])
+"""
+
+REVISE: Final = """
+-- ARGV: conversation, message id, message as it was, message as it is to be, '' to withdraw it. Returns 'gone' when the
+-- message is not here, 'other' when it is not as it was, 'waiting' when nobody has been shown it before, else 'shown':
+-- it may be in the log by now, and is not withdrawn.
+local body = redis.call('HGET', KEYS[3], ARGV[2])
+if not body then
+  return 'gone'
+end
+if body ~= ARGV[3] then
+  return 'other'
+end
+local arrival = tonumber(redis.call('HGET', KEYS[9], ARGV[2]) or '0')
+local kind = 'shown'
+if arrival > tonumber(redis.call('HGET', KEYS[1], 'shown_to') or '0') then
+  kind = 'waiting'
+end
+if ARGV[4] ~= '' then
+  redis.call('HSET', KEYS[3], ARGV[2], ARGV[4])
+elseif kind == 'waiting' then
+  for _, list in ipairs({KEYS[2], KEYS[7], KEYS[8]}) do
+    redis.call('LREM', list, 0, ARGV[2])
+  end
+  redis.call('HDEL', KEYS[3], ARGV[2])
+  redis.call('HDEL', KEYS[9], ARGV[2])
+  local left = redis.call('LLEN', KEYS[2]) + redis.call('LLEN', KEYS[8])
+  if left == 0 and not redis.call('HGET', KEYS[1], 'lease_token') then
+    redis.call('HDEL', KEYS[1], 'retries', 'turn_from')
+    redis.call('HSET', KEYS[1], 'status', 'idle')
+    redis.call('SREM', KEYS[6], ARGV[1])
+  end
+end
+return kind
 """
 
 STOPPED: Final = """

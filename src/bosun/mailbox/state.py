@@ -77,4 +77,8 @@ class Empty:
     """There is nothing to do, or nothing that may be done before the paused turn is resumed."""
 
 
+Revised: TypeAlias = Literal["waiting", "shown", "gone", "outdated"]
+"""What a change of a message found: nobody had been shown it; a worker had, so that the log may have it; it is not
+here, or not any more; a newer change was there before. Only the first is done with."""
+
 TakeResult: TypeAlias = Taken | StopTaken | Busy | Empty

@@ -15,6 +15,7 @@ from bosun.limits import Limits
 from bosun.log.messages import InboundMessage
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog, TurnTakenOver
+from bosun.mailbox.hearing import Hearing
 from bosun.mailbox.mailbox import CHECK_IN_SECONDS, LEASE_SECONDS, Mailbox
 from bosun.mailbox.queue import ConversationQueue, Delivery, Nudge, NudgeReason
 from bosun.mailbox.running import RunningTurn, StopBell
@@ -69,6 +70,7 @@ class Worker:
         log: ConversationLog,
         reader: ConversationReader,
         titles: TitleHandover,
+        hearing: Hearing,
         turns: Turns,
         timer: Timer,
         steps: StepSink,
@@ -81,6 +83,7 @@ class Worker:
         self._log = log
         self._reader = reader
         self._titles = titles
+        self._hearing = hearing
         self._turns = turns
         self._timer = timer
         self._steps = steps
@@ -140,12 +143,13 @@ class Worker:
             await self._timer.sleep(BACKOFF_SECONDS)
 
     async def _mend(self) -> None:
-        """Nudge whatever has work: after a start, and after a store was away, nudges may have been lost."""
+        """Nudge whatever has work, and submit titles: after a start, and after a store was away, they may be lost."""
         if self._to_mend:
             self._to_mend = False
             for conversation_id in await self._mailbox.with_work():
                 paused = (await self._mailbox.state(conversation_id)).status == "paused"
                 await self._queue.send(Nudge(conversation_id, "resume" if paused else "repair"))
+            await self._titles.mend()
 
     async def _handle(self, delivery: Delivery) -> None:
         conversation_id = delivery.nudge.conversation_id
@@ -193,6 +197,12 @@ class Worker:
         message_ids = [message.id for message in batch]
         if isinstance(taken, StopTaken):
             await (self._mailbox.bury(lease, message_ids) if taken.exhausted else self._stop(lease, batch))
+            return "done"
+        kept = await self._hearing.sift(conversation_id, batch, exhausted=taken.exhausted)
+        if len(kept) < len(batch):
+            await self._mailbox.consume(lease, [each for each in message_ids if each not in {m.id for m in kept}])
+            batch, message_ids = [*kept], [message.id for message in kept]
+        if not batch:
             return "done"
         self._steps.emit(Step("message.taken", conversation_id, {"messageIds": list(message_ids)}))
         for message in batch:

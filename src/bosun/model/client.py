@@ -11,6 +11,7 @@ from typing import Final, Literal, Protocol, TypeAlias, cast
 import openai
 from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletionFunctionToolParam, ChatCompletionMessageParam
+from openai.types.shared_params import ResponseFormatJSONSchema
 
 from bosun.context.prompt import PromptMessage
 from bosun.log.events import TokenUsage
@@ -23,7 +24,7 @@ from bosun.text import storable
 from bosun.timer import Timer
 from bosun.tool_arguments import JSON
 
-Role: TypeAlias = Literal["agent", "title"]
+Role: TypeAlias = Literal["agent", "title", "reply_policy"]
 """Which part of Bosun asks."""
 
 BACKOFF_SECONDS: Final = 1.0
@@ -41,6 +42,10 @@ class ModelRequest:
     """OpenAI function tools that the answer may call. Without any, the request has no such field."""
     max_tokens: int | None = None
     """Overrides the app's option downwards for a short job."""
+    temperature: float | None = None
+    """Overrides the app's option: a decision is asked for at 0."""
+    answer: Mapping[str, JSON] | None = None
+    """A JSON schema of the whole answer. Without one, the request has no such field."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,10 +119,11 @@ class ModelClient:
         stream = await self._openai.chat.completions.create(
             model=self._options.alias(request.role),
             messages=[_parameter(message) for message in request.messages],
-            temperature=self._options.temperature,
+            temperature=self._options.temperature if request.temperature is None else request.temperature,
             max_tokens=request.max_tokens or self._options.max_tokens,
             stream=True,
             stream_options={"include_usage": True},
+            response_format=openai.omit if request.answer is None else _json_schema(request),
             tools=cast(Iterable[ChatCompletionFunctionToolParam], request.tools) if request.tools else openai.omit,
             extra_headers={"x-bosun-role": request.role, "x-bosun-conversation": request.conversation_id},
         )
@@ -162,6 +168,11 @@ def _parameter(message: PromptMessage) -> ChatCompletionMessageParam:
             for call in message.calls
         ],
     }
+
+
+def _json_schema(request: ModelRequest) -> ResponseFormatJSONSchema:
+    schema = cast("dict[str, object]", request.answer)
+    return {"type": "json_schema", "json_schema": {"name": request.role, "strict": True, "schema": schema}}
 
 
 def _usage(usage: CompletionUsage) -> TokenUsage:

@@ -39,6 +39,7 @@ class Decision:
 
 READS: Final = Decision("allow", "low", "it only reads", "rule")
 OWN_MEMORY: Final = Decision("allow", "low", "it changes only what is kept for the person who asks", "rule")
+CONVERSATION: Final = Decision("allow", "low", "it says something in the conversation that it is made in", "rule")
 UNREVIEWED: Final = "no review is available"
 """Why everything else is denied: without a review, nothing that needs one is done."""
 
@@ -54,4 +55,6 @@ class Guardian:
             return READS
         if proposal.effect == "write" and proposal.touches == "own_memory":
             return OWN_MEMORY
+        if proposal.effect == "write" and proposal.touches == "conversation":
+            return CONVERSATION
         return Decision("deny", _RISKS.get(proposal.effect, "high"), UNREVIEWED, "rule")

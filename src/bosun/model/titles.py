@@ -17,8 +17,8 @@ class EmptyTitle(Exception):
     """The model wrote nothing that could be a title."""
 
 
-async def write_title(model: Model, log: ConversationLog, conversation_id: str, first_message: str) -> None:
-    """Ask for a title and store it.
+async def write_title(model: Model, log: ConversationLog, conversation_id: str, first_message: str) -> str:
+    """Ask for a title and store it. Return what was asked for: the conversation may have another one by then.
 
     Raises `ModelFailure` and `EmptyTitle`; the conversation then stays without one.
     """
@@ -34,6 +34,7 @@ async def write_title(model: Model, log: ConversationLog, conversation_id: str, 
     if not title:
         raise EmptyTitle(f"the model's title is empty: {answer.text!r}")
     await log.set_title(conversation_id, title, {"title": answer.usage})
+    return title
 
 
 def tidy_title(text: str) -> str:

@@ -33,6 +33,14 @@ class PluginUnknown(ValueError):
         super().__init__(f"there is no plugin {name!r}; {hint}")
 
 
+class MessageActions(Protocol):
+    """What can be done, besides writing, where people write their messages."""
+
+    async def react(self, conversation_id: str, turn_id: str, emoji: str) -> None:
+        """Put an emoji, by its name, under the message that a turn answers. Raises `ToolFailed`."""
+        ...
+
+
 @dataclass(frozen=True, kw_only=True)
 class PluginHost:
     """What an app gives to its plugins."""
@@ -40,6 +48,8 @@ class PluginHost:
     engine: AsyncEngine
     clock: Clock
     ids: IdSource
+    actions: MessageActions | None = None
+    """None where people write on the web alone."""
 
 
 class Plugin(Protocol):

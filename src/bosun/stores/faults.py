@@ -1,4 +1,4 @@
-"""Which exceptions mean that a store is away, read-only or full, as opposed to a fault of Bosun; and which store."""
+"""Which exceptions mean that a store is away, read-only, full or asked too much, and no fault of Bosun; and which."""
 
 from __future__ import annotations
 
@@ -11,9 +11,14 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
 
 Store: TypeAlias = Literal["postgres", "redis"]
-Trouble: TypeAlias = Literal["away", "read_only", "full"]
+Trouble: TypeAlias = Literal["away", "read_only", "full", "overloaded"]
 
-SAYS: Final[dict[Trouble, str]] = {"away": "not reachable", "read_only": "read-only", "full": "full"}
+SAYS: Final[dict[Trouble, str]] = {
+    "away": "not reachable",
+    "read_only": "read-only",
+    "full": "full",
+    "overloaded": "asked more than it can answer",
+}
 
 
 class StoreRefuses(Exception):
@@ -57,6 +62,8 @@ def trouble_of(error: BaseException) -> Trouble:
     """Return what is wrong with the store."""
     if isinstance(error, StoreRefuses):
         return error.trouble
+    if isinstance(error, PoolTimeoutError):
+        return "overloaded"
     if isinstance(error, OutOfMemoryError):
         return "full"
     if isinstance(error, ReadOnlyError):

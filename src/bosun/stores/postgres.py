@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from select import POLLIN, poll
+from typing import Any, Final
+
 from psycopg.errors import ReadOnlySqlTransaction
 from sqlalchemy import URL, event, make_url, text
 from sqlalchemy.engine import ExceptionContext
-from sqlalchemy.exc import ProgrammingError
+from sqlalchemy.exc import DisconnectionError, ProgrammingError
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
+from sqlalchemy.pool import ConnectionPoolEntry
 
 from bosun.stores.faults import SAYS, StoreRefuses, problem_of
 from bosun.stores.migrations import SCHEMA_HEAD, SchemaMismatch
 
 DRIVER = "postgresql+psycopg"
 CONNECT_TIMEOUT_SECONDS = 10
+CONNECTIONS: Final = 15
+"""Of one process. None is closed when it has nothing to do: opening one costs the server more than most questions."""
+FREE_CONNECTION_SECONDS: Final = 10.0
+"""How long work waits for one of them before it is refused as too much."""
 ROWS_BEYOND_MEMORY = 8192
 """So many rows do not fit into the least work memory: the server writes them to its disk for a moment, if it can."""
+_USED: Final = "bosun.used"
+"""Says of a connection that it is not new."""
 
 
 def driver_url(url: str) -> URL:
@@ -28,16 +38,47 @@ def driver_url(url: str) -> URL:
     return parsed.set(drivername=DRIVER)
 
 
-def create_engine(url: str) -> AsyncEngine:
+def create_engine(url: str, *, patience: float = FREE_CONNECTION_SECONDS) -> AsyncEngine:
     """Return an engine that has not connected yet.
 
-    A connection that broke while idle is replaced before it is used.
+    A connection that broke while idle is replaced before it is used. Where none becomes free for `patience` seconds,
+    SQLAlchemy's `TimeoutError` is raised.
     """
     engine = create_async_engine(
-        driver_url(url), pool_pre_ping=True, connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS}
+        driver_url(url),
+        pool_size=CONNECTIONS,
+        max_overflow=0,
+        pool_timeout=patience,
+        skip_autocommit_rollback=True,
+        connect_args={"connect_timeout": CONNECT_TIMEOUT_SECONDS},
     )
+    event.listen(engine.sync_engine, "checkout", _require_whole)
     event.listen(engine.sync_engine, "handle_error", _refusals)
     return engine
+
+
+def for_reading(engine: AsyncEngine) -> AsyncEngine:
+    """Return the engine for what only reads: each query sees what is committed, without a BEGIN and a ROLLBACK.
+
+    The same connections, and the same isolation: at the server's default each query has a view of its own anyway.
+    """
+    return engine.execution_options(isolation_level="AUTOCOMMIT")
+
+
+def _require_whole(connection: Any, record: ConnectionPoolEntry, proxy: Any) -> None:
+    """Replace a connection that broke while idle. It has something to read, its end, though nothing was asked.
+
+    A question on the wire would tell the same, and cost as much as the one that it precedes.
+    """
+    if _USED not in record.info:  # which is emptied when the connection is replaced
+        record.info[_USED] = True
+        return
+    driver = connection.driver_connection
+    waiting = poll()
+    if not driver.closed:
+        waiting.register(driver.pgconn.socket, POLLIN)
+    if driver.closed or waiting.poll(0):
+        raise DisconnectionError
 
 
 def _refusals(context: ExceptionContext) -> None:

@@ -61,6 +61,23 @@ conversations: Final = Table(
     Column("created_at", DateTime(timezone=True), nullable=False),
 )
 
+participants: Final = Table(
+    "participants",
+    metadata,
+    Column("conversation_id", String, primary_key=True),
+    Column("identity_id", String, primary_key=True),
+)
+"""Who wrote in a conversation of somebody else's that is visible to several people, as a thread on Slack is."""
+
+slack_users: Final = Table(
+    "slack_users",
+    metadata,
+    Column("team_id", String, primary_key=True),
+    Column("user_id", String, primary_key=True),
+    Column("identity_id", String, nullable=False),
+)
+"""Who a person on Slack is."""
+
 conversation_events: Final = Table(
     "conversation_events",
     metadata,

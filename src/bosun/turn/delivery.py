@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, Protocol
 
+from bosun.log.events import DeliveryStarted
 from bosun.log.messages import InboundMessage, Turn
 from bosun.log.store import ConversationLog, Usage
 from bosun.model.errors import SENTENCES
@@ -15,12 +16,45 @@ STOPPED: Final = "I stopped. I will stay out of this until you write again."
 """What people read when a stop ended a turn."""
 
 
+class Delivery(Protocol):
+    """How the words of a turn leave. Raises only when a store is away or another attempt has the turn."""
+
+    async def begin(self, turn: Turn) -> None:
+        """Show people, where that can be shown, that the turn runs."""
+        ...
+
+    async def resume(self, turn: Turn) -> DeliveryStarted | None:
+        """End the turn by the delivery that an earlier attempt began. Return None where none did."""
+        ...
+
+    async def end(self, turn: Turn, outcome: Outcome, usage: Usage) -> None:
+        """End the turn with this outcome, unless another attempt has ended it already."""
+        ...
+
+    async def stop(
+        self, conversation_id: str, turn: Turn | None, messages: Sequence[InboundMessage], usage: Usage
+    ) -> None:
+        """End the open turn, if there is one, with the notice of a stop, and discard what it has not taken in."""
+        ...
+
+    async def pause(self, turn: Turn, number: int, usage: Usage) -> None:
+        """Say that the turn's n-th slice is over, and the turn is not."""
+        ...
+
+
 class WebDelivery:
     """Commits outcomes, and says so after the commit."""
 
     def __init__(self, log: ConversationLog, steps: StepSink) -> None:
         self._log = log
         self._steps = steps
+
+    async def begin(self, turn: Turn) -> None:
+        """The log shows it."""
+
+    async def resume(self, turn: Turn) -> DeliveryStarted | None:
+        """A delivery that is a commit is never half done."""
+        return None
 
     async def end(self, turn: Turn, outcome: Outcome, usage: Usage) -> None:
         """End the turn with this outcome, unless another attempt has ended it already."""
@@ -34,11 +68,13 @@ class WebDelivery:
         elif await self._log.commit_no_reply(turn, usage):
             self._emit("turn.completed", turn, status="no_reply")
 
-    async def stop(self, conversation_id: str, messages: Sequence[InboundMessage], usage: Usage) -> None:
+    async def stop(
+        self, conversation_id: str, turn: Turn | None, messages: Sequence[InboundMessage], usage: Usage
+    ) -> None:
         """End the open turn, if there is one, with the notice of a stop, and discard what it has not taken in."""
-        turn = await self._log.commit_stop(conversation_id, messages, STOPPED, usage)
-        if turn is not None:
-            self._emit("turn.completed", turn, status="no_reply")
+        ended = await self._log.commit_stop(conversation_id, messages, STOPPED, usage)
+        if ended is not None:
+            self._emit("turn.completed", ended, status="no_reply")
 
     async def pause(self, turn: Turn, number: int, usage: Usage) -> None:
         """Say that the turn's n-th slice is over, and the turn is not."""

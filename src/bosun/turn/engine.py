@@ -19,7 +19,7 @@ from bosun.mailbox.steering import Ended, LeaseLost, Paused, Steering, TurnRun
 from bosun.model.errors import ModelFailure
 from bosun.stores.faults import STORE_AWAY
 from bosun.timer import DeadlinePassed, Overtaken, Timer, ahead_of, within
-from bosun.turn.delivery import WebDelivery
+from bosun.turn.delivery import Delivery
 from bosun.turn.lifecycle import Answered, Failed, Outcome, Silent, TurnStopped
 from bosun.turn.thinking import Slice, Thinking
 from bosun.turn.tool_calls import ToolCalls
@@ -38,7 +38,7 @@ class TurnEngine:
         reader: ConversationReader,
         thinking: Thinking,
         tools: ToolCalls,
-        delivery: WebDelivery,
+        delivery: Delivery,
         clock: Clock,
         timer: Timer,
         limits: Limits,
@@ -56,12 +56,15 @@ class TurnEngine:
     async def run(self, conversation_id: str, batch: Sequence[InboundMessage], steering: Steering) -> TurnRun:
         """Answer the batch, or pause.
 
-        The deadlines bound the thinking; an answer that is there is committed, however late it is.
+        The deadlines bound the thinking; an answer that is there is delivered and committed, however late it is.
         """
         try:
             work = Slice(await self._log.start_turn(conversation_id, batch), batch)
         except MessagesHandled:
             return Ended(tuple(message.id for message in batch))
+        if await self._delivery.resume(work.turn) is not None:
+            return Ended(work.turn.message_ids)
+        await self._delivery.begin(work.turn)
         pauses = await self._reader.pauses(work.turn)
         number = len(pauses) + 1
         spent = (self._clock.now() - work.turn.started_at).total_seconds()
@@ -99,6 +102,8 @@ class TurnEngine:
             turn = await self._log.start_turn(conversation_id, batch)
         except MessagesHandled:
             return tuple(message.id for message in batch)
+        if await self._delivery.resume(turn) is not None:
+            return turn.message_ids
         await self._tools.abandon(turn)
         pauses = await self._reader.pauses(turn)
         await self._delivery.end(turn, Failed("unknown"), total(each.usage for each in pauses))
@@ -110,13 +115,24 @@ class TurnEngine:
         messages: Sequence[InboundMessage],
         usage: Mapping[str, TokenUsage] | None = None,
     ) -> None:
-        """End the open turn, if there is one, without a reply, and discard the messages that it has not taken in."""
+        """End the open turn, if there is one, without a reply, and discard the messages that it has not taken in.
+
+        An answer that is being delivered is one that was accepted before the stop: it stands.
+        """
         turn = await self._reader.open_turn(conversation_id)
+        resumed = None if turn is None else await self._delivery.resume(turn)
+        if turn is not None and resumed is not None:
+            messages = [message for message in messages if message.id not in turn.message_ids]
+            if messages and resumed.kind == "notice":  # which people have read
+                await self._log.discard(conversation_id, messages, None)
+            if not messages or resumed.kind == "notice":
+                return
+            turn = None
         spent = [usage or {}]
         if turn is not None:
             await self._tools.abandon(turn)
             spent += [each.usage for each in await self._reader.pauses(turn)]
-        await self._delivery.stop(conversation_id, messages, total(spent))
+        await self._delivery.stop(conversation_id, turn, messages, total(spent))
 
     async def _unless_stopped(self, work: Slice, steering: Steering) -> Answered | Silent:
         """Think. A stop aborts whatever runs; an answer that was accepted before it stands."""

@@ -50,7 +50,7 @@ MADE_SEAMS = ("bosun.background", "bosun.tool_arguments", "bosun.tools")
 # The log has one writer, which turns and the mailbox's worker call; everybody else reads.
 NOT_THE_LOGS_WRITER = (
     *("bosun.log.store", "bosun.log.writing", "bosun.log.forks", "bosun.log.rows"),
-    "bosun.log.loading",
+    *("bosun.log.loading", "bosun.log.overhearing"),
 )
 PLUGIN_API = ("bosun.plugins",)
 
@@ -147,6 +147,25 @@ BOSUN = (
         (*SEAMS, "bosun.log", "bosun.stores"),
         "Slack is a way in and a way out",
         may_not=NOT_THE_LOGS_WRITER,
+    ),
+    Room(
+        "bosun.slack.people",
+        (*SEAMS, "bosun.stores", "bosun.accounts", "bosun.identity"),
+        "who a person on Slack is, settled before any work begins",
+    ),
+    Room(
+        "bosun.slack.intake",
+        (
+            *SEAMS,
+            *("bosun.slack", "bosun.log", "bosun.identity", "bosun.mailbox.intake"),
+        ),
+        "the way in from Slack: it appends to the mailbox as every route does",
+        may_not=NOT_THE_LOGS_WRITER,
+    ),
+    Room(
+        "bosun.slack.ingress",
+        (*SEAMS, "bosun.slack", "bosun.log.reading", "bosun.mailbox.intake", "bosun.http.slack"),
+        "puts the way in from Slack together for one app",
     ),
     Room(
         "bosun.http",
