@@ -19,10 +19,11 @@ from bosun.options import BosunOptions
 from bosun.plugins import PluginHost
 from bosun.stores.migrations import migrate, migrations_fingerprint
 from bosun.stores.postgres import create_engine
-from bosun_binding.driver import BosunAgent
+from bosun_binding.driver import ACCOUNT, BosunAgent
 from bosun_binding.earlier_tools import EarlierTools
 from bosun_binding.seams import FixtureSnapshotSource, HarnessIds, HarnessQueue, HarnessSteps
 from bosun_binding.setup import check_setup
+from bosun_binding.slack import on_slack, slack_options
 from seatrial.binding import Agent, Composition, World
 from seatrial.clock import TrialClock, VirtualTimer
 from seatrial.headers import HeaderNames
@@ -51,7 +52,7 @@ class BosunBinding:
 
     def contracts(self, composition: Composition) -> Mapping[str, int]:
         """Return the versions of Bosun's public contracts."""
-        return contract_versions(composition.plugins)
+        return contract_versions(composition.plugins, slack=composition.slack)
 
     def check_snapshot(self, data: Mapping[str, Any]) -> tuple[str, ...]:
         """Return every mistake in an account fixture's data."""
@@ -112,13 +113,15 @@ class BosunBinding:
                 background=world.background,
                 steps=HarnessSteps(world),
                 snapshot_source=None if world.snapshot is None else FixtureSnapshotSource(world.snapshot, clock),
+                slack=None if world.slack is None else slack_options(world.slack, ACCOUNT),
             )
         )
         engine = create_engine(world.postgres_url)
         try:
             async with serve(app, lifespan=True) as url:
                 host = PluginHost(engine=engine, clock=clock, ids=ids)
-                async with BosunAgent(url, host, EarlierTools(world.composition.plugins, host)) as agent:
+                tools = EarlierTools(world.composition.plugins, host)
+                async with on_slack(world, host, tools) as slack, BosunAgent(url, host, tools, slack) as agent:
                     yield agent
         finally:
             await engine.dispose()

@@ -17,10 +17,12 @@ from bosun.plugins import PluginHost
 from bosun_binding.earlier_tools import EarlierTools
 from bosun_binding.error_log import ErrorLog
 from bosun_binding.setup import setup_module
-from seatrial.binding import InputRefused, Sent
+from bosun_binding.slack import OnSlack, conversation_in
+from seatrial.binding import InputRefused, Sent, SlackExchange
 from seatrial.conversation import ConversationState, Reply, Said, ToolCall, Turn
 from seatrial.history import Exchange, RecordedConversation
 from seatrial.inputs import DEFAULT_AUTHOR, WebMessage
+from seatrial.slack import SlackMember, SlackRequest, SlackThread
 
 ACCOUNT = "standard"
 """The account that invented people belong to."""
@@ -29,16 +31,18 @@ ACCOUNT = "standard"
 class BosunAgent:
     """One running Bosun. Every person has an API token, made by the function behind ``token create``.
 
-    ``host`` has the stores, time and ids that the app has too, ``tools`` are those of its plugins.
+    ``host`` has the stores, time and ids that the app has too, ``tools`` are those of its plugins, ``slack`` is its
+    side on Slack, where it is there.
     """
 
-    def __init__(self, url: str, host: PluginHost, tools: EarlierTools) -> None:
+    def __init__(self, url: str, host: PluginHost, tools: EarlierTools, slack: OnSlack | None = None) -> None:
         self._http = httpx.AsyncClient(base_url=url, timeout=None)
         self._host = host
         self._clock = host.clock
         self._ids = host.ids
         self._log = ConversationLog(host.engine, clock=host.clock, ids=host.ids)
         self._tools = tools
+        self._slack = slack
         self._errors = ErrorLog()
         self._tokens: dict[str, str] = {}
         self._owners: dict[str, str] = {}
@@ -149,6 +153,33 @@ class BosunAgent:
         await loader.begin(record, found)
         self._owners[conversation_id] = starter.id
         return conversation_id
+
+    async def meet(self, member: SlackMember) -> None:
+        """Connect a member of the workspace with the person of the same name on the web."""
+        await self._headers(member.name)
+        await self._on_slack.meet(member, member.name, _actor(member.name).display_name)
+
+    async def receive(self, request: SlackRequest) -> None:
+        """Post what Slack sends to Bosun's webhook. Raises InputRefused with Bosun's answer."""
+        await self._on_slack.receive(request, self._http)
+
+    def conversation_in(self, thread: SlackThread, starter: SlackMember) -> str:
+        """Return the id of a thread's conversation, which its starter reads on the web."""
+        conversation_id = conversation_in(thread)
+        self._owners.setdefault(conversation_id, starter.name)
+        return conversation_id
+
+    async def load_slack_history(
+        self, turns: tuple[SlackExchange, ...], *, thread: SlackThread, starter: SlackMember, key: str
+    ) -> str:
+        """Store earlier turns of a thread, which Bosun follows then as it does after an answer of its own."""
+        await self._on_slack.load_history(turns, thread, actor_id=starter.name, account_id=ACCOUNT)
+        return self.conversation_in(thread, starter)
+
+    @property
+    def _on_slack(self) -> OnSlack:
+        assert self._slack is not None, "a trial speaks to an agent on Slack only where it is there"
+        return self._slack
 
     async def insert(self, kind: str, data: Mapping[str, Any], *, key: str) -> None:
         """Store setup data as the plugin that it belongs to does; the same data is stored once."""

@@ -38,16 +38,36 @@ class PlainMailbox:
     lease: Leased | None = None
     paused: bool = False
     failures: int = 0
+    subscribed: bool = False
+    shown_to: int = 0
+    """The number of the last message that a worker has been shown."""
     begun_at: int | None = None
     """The number of the last message that was there when the open turn was begun."""
 
-    def append(self, message: InboundMessage) -> bool:
+    def append(self, message: InboundMessage, subscribe: bool = False) -> bool:
         """Put a message behind the others, once."""
         if message.id in self.known:
             return False
         self.known.add(message.id)
         self.waiting.append(Letter(message, len(self.known)))
+        self.subscribed = self.subscribed or subscribe
         return True
+
+    def revise(self, message_id: str, revision: int, text: str | None) -> str:
+        """Change a message, or take it back."""
+        letters = [each for each in (*self.discarded, *self.waiting, *self.dead) if each.message.id == message_id]
+        if not letters:
+            return "gone"
+        letter = letters[0]
+        if text is not None and letter.message.revision >= revision:
+            return "outdated"
+        kind = "waiting" if letter not in self.dead and letter.number > self.shown_to else "shown"
+        if text is not None:
+            letter.message = letter.message.model_copy(update={"text": text, "revision": revision})
+        elif kind == "waiting":
+            self._remove([message_id])
+            self._rest()
+        return kind
 
     def take(self, token: str, resumed: bool) -> tuple[str, list[str], bool]:
         """Return what a worker gets: a kind, the ids, and whether they were tried too often."""
@@ -63,6 +83,7 @@ class PlainMailbox:
         if self.lease is not None:
             self.failures += 1
         self.lease, self.paused = Leased(token, self.now + LEASE), False
+        self.shown_to = len(self.known)
         if kind == "work":
             if self.begun_at is None:
                 self.begun_at = len(self.known)
@@ -79,11 +100,15 @@ class PlainMailbox:
             return None
         if self.begun_at is None:
             self.begun_at = len(self.known)
+        self.shown_to = len(self.known)
         news = [(letter.number > self.begun_at, letter.message.id) for letter in self.waiting]
         return bool(self.discarded), news
 
-    def stop(self) -> int:
-        """Take everything out of the line."""
+    def stop(self, asked_by: InboundMessage | None = None) -> int:
+        """Take everything out of the line, the message that asks for it too, which may do so once."""
+        if asked_by is not None and not self.append(asked_by):
+            return -1
+        self.subscribed = False
         self.discarded += self.waiting
         self.waiting, self.paused = [], False
         return len(self.discarded)
@@ -93,6 +118,9 @@ class PlainMailbox:
         self._remove(ids)
         if ended and self.lease is not None and self.lease.token == token:
             self.failures, self.begun_at = 0, None
+        self._rest()
+
+    def _rest(self) -> None:
         if self.lease is None and not self.waiting and not self.discarded:
             self.failures, self.begun_at, self.paused = 0, None, False
 

@@ -8,10 +8,12 @@ from typing import Final
 from bosun.clock import Clock
 from bosun.http.slack import Arrival
 from bosun.slack.events import AssistantThreadStarted, MessageArrived, MessageChanged, MessageDeleted
+from bosun.slack.options import SlackOptions
 from bosun.slack.signature import SlackSignature
 
 SECRET: Final = "what Slack and these tests know"
 SIGNATURE: Final = SlackSignature(SECRET)
+SLACK: Final = SlackOptions(bot_token="xoxb-none", signing_secret=SECRET, account_id="standard")
 
 Taken = MessageArrived | MessageChanged | MessageDeleted | AssistantThreadStarted
 
@@ -24,6 +26,14 @@ def signed(body: bytes, clock: Clock) -> dict[str, str]:
         "X-Slack-Request-Timestamp": timestamp,
         "X-Slack-Signature": SIGNATURE.of(timestamp, body),
     }
+
+
+class UnknownNames:
+    """A Slack that does not say what people are called."""
+
+    async def name(self, user_id: str) -> str | None:
+        """Know nobody."""
+        return None
 
 
 @dataclass

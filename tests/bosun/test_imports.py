@@ -50,3 +50,26 @@ create_app(BosunOptions(postgres_url="postgresql:///x", redis_url="unix:///y", m
     assert "bosun.turn.tool_calls" in without
     assert not [name for name in without if name.startswith("bosun.plugins.")]
     assert "bosun.plugins.memory.store" in loaded_by(composed.format(plugins="('memory',)"))
+
+
+SLACKS = {"slack_sdk", "markdown_it"}
+
+
+def test_an_app_without_slack_imports_nothing_of_it() -> None:
+    """But its options and the names of its threads; with it, only what posts and reads."""
+    composed = """
+from bosun.app import create_app
+from bosun.options import BosunOptions, ModelOptions, SlackOptions
+model = ModelOptions(base_url="http://127.0.0.1:9/v1")
+slack = SlackOptions(bot_token="t", signing_secret="s", account_id="a") if {slack} else None
+create_app(BosunOptions(postgres_url="postgresql:///x", redis_url="unix:///y", model=model, plugins=("core",), slack=slack))
+"""
+    without = loaded_by(composed.format(slack=False))
+    assert not without & SLACKS
+    assert {name for name in without if name.startswith("bosun.slack.")} <= {
+        "bosun.slack.options",
+        "bosun.slack.channel",
+    }
+    within = loaded_by(composed.format(slack=True))
+    assert within >= SLACKS
+    assert "aiohttp" not in within

@@ -32,6 +32,19 @@ async def empty(redis: Redis) -> None:
     await redis.flushall()
 
 
+def said(key: int, actor: str, source: str, *, interrupt: bool = False) -> InboundMessage:
+    """Return a message."""
+    return InboundMessage(
+        id=str(key),
+        actor_id=actor,
+        author=actor,
+        source=source,
+        text="!! now",
+        received_at=START,
+        interrupt=interrupt,
+    )
+
+
 class Mailboxes(RuleBasedStateMachine):
     """Both mailboxes, told the same things."""
 
@@ -65,19 +78,19 @@ class Mailboxes(RuleBasedStateMachine):
         actor=st.sampled_from("ab"),
         source=st.sampled_from(["web", "web", "slack"]),
         flag=st.integers(0, 2),
+        calls=st.booleans(),
     )
-    def append(self, key: int, actor: str, source: str, flag: int) -> None:
-        """Somebody writes, or writes the same again."""
-        message = InboundMessage(
-            id=str(key),
-            actor_id=actor,
-            author=actor,
-            source=source,
-            text="!! now",
-            received_at=START,
-            interrupt=flag == 0,
-        )
-        assert self.do(self.real.append(CONVERSATION, message)) == self.plain.append(message)
+    def append(self, key: int, actor: str, source: str, flag: int, calls: bool) -> None:
+        """Somebody writes, or writes the same again; some messages call Bosun to the conversation."""
+        message = said(key, actor, source, interrupt=flag == 0)
+        appended = self.do(self.real.append(CONVERSATION, message, subscribe=calls))
+        assert appended == self.plain.append(message, calls)
+
+    @rule(key=st.integers(0, 30), revision=st.integers(1, 4), text=st.sampled_from(["other words", "others", None]))
+    def revise(self, key: int, revision: int, text: str | None) -> None:
+        """Somebody changes a message or takes it back: late, twice, or one that is not there."""
+        found = self.do(self.real.revise(CONVERSATION, str(key), revision, text))
+        assert found == self.plain.revise(str(key), revision, text)
 
     @rule(reason=st.sampled_from(["message", "message", "resume", "repair"]))
     def take(self, reason: Any) -> None:
@@ -151,6 +164,18 @@ class Mailboxes(RuleBasedStateMachine):
         """A person has had enough."""
         assert self.do(self.real.stop(CONVERSATION)) == self.plain.stop()
 
+    @rule(key=st.integers(0, 30), actor=st.sampled_from("ab"))
+    def stop_by(self, key: int, actor: str) -> None:
+        """A person says so, and the word may come again."""
+        message = said(key, actor, "slack")
+        assert self.do(self.real.stop(CONVERSATION, message)) == self.plain.stop(message)
+
+    @rule()
+    def unsubscribe(self) -> None:
+        """It was decided that Bosun is to stay out."""
+        self.do(self.real.unsubscribe(CONVERSATION))
+        self.plain.subscribed = False
+
     @rule(seconds=st.sampled_from([1.0, 15.0, 89.0, 90.0]))
     def pass_time(self, seconds: float) -> None:
         """Time passes: leases run out."""
@@ -162,8 +187,9 @@ class Mailboxes(RuleBasedStateMachine):
         """What anybody may see is the same."""
         state = self.do(self.real.state(CONVERSATION))
         plain = self.plain
-        assert [m.id for m in state.pending] == [each.message.id for each in (*plain.discarded, *plain.waiting)]
-        assert [m.id for m in state.dead_letters] == [each.message.id for each in plain.dead]
+        assert state.pending == tuple(each.message for each in (*plain.discarded, *plain.waiting))
+        assert state.dead_letters == tuple(each.message for each in plain.dead)
+        assert self.do(self.real.is_subscribed(CONVERSATION)) == plain.subscribed
         assert (state.status, state.retries, state.stopping) == (plain.status, plain.failures, bool(plain.discarded))
         assert (state.lease is None) == (plain.lease is None)
         if state.lease is not None and plain.lease is not None:

@@ -19,7 +19,7 @@ from web_bench import Web, begin, open_web
 from bosun.http.slack import PATH as SLACK
 from bosun.stores.postgres import create_engine
 from bosun.stores.redis import PROBE, connect
-from bosun.stores.tables import conversation_events, conversations
+from bosun.stores.tables import conversation_events, conversations, identities, slack_users
 from embedded_services import Valkey
 
 ANYTHING = st.recursive(
@@ -48,7 +48,7 @@ async def contents(engine: AsyncEngine, redis: Redis) -> object:
     async with engine.connect() as connection:
         counts = [
             (await connection.execute(select(func.count()).select_from(table))).scalar_one()
-            for table in (conversations, conversation_events)
+            for table in (conversations, conversation_events, identities, slack_users)
         ]
     keys = sorted(key for key in await redis.keys() if key != PROBE)
     values: list[object] = []

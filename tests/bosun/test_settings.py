@@ -95,3 +95,33 @@ def test_a_zone_that_does_not_exist_is_named() -> None:
     """By its variable, too."""
     done = run(MODEL_URL="http://127.0.0.1:9/v1", ZONE="Mars/Olympus")
     assert done.returncode == 1 and "BOSUN_ZONE" in done.stderr
+
+
+SLACK = {"SLACK_BOT_TOKEN": "xoxb-1", "SLACK_SIGNING_SECRET": "hidden", "SLACK_ACCOUNT": "acme"}
+SLACK_PROGRAM = PROGRAM + "print(options.slack and (options.slack, options.slack.bot_token), settings)"
+
+
+def test_slack_is_configured_as_a_whole() -> None:
+    """Its secrets are shown to nobody who did not ask for them by name."""
+    told = run("-c", SLACK_PROGRAM, MODEL_URL="http://x/v1", SLACK_BOT_USER="UBOSUN", **SLACK).stdout
+    assert "account_id='acme', bot_user_id='UBOSUN', base_url='https://slack.com/api/'" in told
+    assert (told.count("xoxb-1"), told.count("hidden")) == (1, 0)
+    assert "\nNone " in run("-c", SLACK_PROGRAM, MODEL_URL="http://x/v1", SLACK_BOT_TOKEN="").stdout
+
+
+@pytest.mark.parametrize("left_out", SLACK)
+def test_slack_by_half_is_refused(left_out: str) -> None:
+    """The message names what is missing, and what is there."""
+    given = {name: value for name, value in SLACK.items() if name != left_out}
+    done = run(MODEL_URL="http://x/v1", **given)
+    assert done.returncode == 1
+    assert f"by half: BOSUN_{left_out} is not set" in done.stderr
+    assert all(f"BOSUN_{name}" in done.stderr.rpartition("unset")[2] for name in given)
+
+
+def test_an_address_that_slack_cannot_have_is_refused() -> None:
+    """Before anything is sent to it."""
+    done = run(MODEL_URL="http://x/v1", SLACK_URL="slack.com/api", **SLACK)
+    assert done.returncode == 1
+    assert "BOSUN_SLACK" in done.stderr
+    assert "base_url" in done.stderr

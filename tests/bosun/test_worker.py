@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 import pytest
 from conftest import START, HandClock, KeptSteps
+from redis.asyncio import Redis
+from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.background import TaskGroupRunner
 from bosun.limits import Limits
 from bosun.log.events import VisibleMessage
 from bosun.log.messages import ConversationRecord, InboundMessage
+from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
+from bosun.mailbox.hearing import Hearing, ReplyPolicy
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import Delivery, Nudge, NudgeReason
 from bosun.mailbox.running import StopBell
@@ -140,6 +144,11 @@ class Room:
     reader: ConversationReader
     mailbox: Mailbox
     steps: KeptSteps
+    redis: Redis
+    overhearing: Overhearing
+    policy: ReplyPolicy | None = None
+    titles: Callable[[str, str], Awaitable[None]] | None = None
+    """What writes titles, where it is not the bench."""
 
     @asynccontextmanager
     async def bench(self, drain_seconds: float = 20.0) -> AsyncIterator[Bench]:
@@ -151,13 +160,21 @@ class Room:
             bench.titled.append((conversation_id, text))
             await self.log.set_title(conversation_id, "A title")
 
+        title = self.titles or title
         async with TaskGroupRunner() as background:
             worker = Worker(
                 queue=bench.queue,
                 mailbox=self.mailbox,
                 log=self.log,
                 reader=self.reader,
-                titles=TitleHandover(self.reader, background, title, self.steps),
+                titles=TitleHandover(self.reader, background, title, self.steps, self.redis),
+                hearing=Hearing(
+                    log=self.log,
+                    overhearing=self.overhearing,
+                    reader=self.reader,
+                    mailbox=self.mailbox,
+                    policy=self.policy,
+                ),
                 turns=bench.turns,
                 timer=StillTimer(),
                 steps=self.steps,
@@ -173,9 +190,17 @@ class Room:
 
 
 @pytest.fixture
-def room(log: ConversationLog, reader: ConversationReader, mailbox: Mailbox, steps: KeptSteps) -> Room:
+def room(
+    engine: AsyncEngine,
+    redis: Redis,
+    clock: HandClock,
+    log: ConversationLog,
+    reader: ConversationReader,
+    mailbox: Mailbox,
+    steps: KeptSteps,
+) -> Room:
     """The stores of one test."""
-    return Room(log, reader, mailbox, steps)
+    return Room(log, reader, mailbox, steps, redis, Overhearing(engine, clock=clock))
 
 
 async def test_a_batch_is_taken_turned_and_consumed(room: Room) -> None:

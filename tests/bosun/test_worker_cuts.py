@@ -16,8 +16,10 @@ from bosun.background import TaskGroupRunner
 from bosun.limits import Limits
 from bosun.log.events import TurnCompleted
 from bosun.log.messages import ConversationRecord, InboundMessage
+from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
+from bosun.mailbox.hearing import Hearing
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import Delivery, Nudge
 from bosun.mailbox.running import StopBell
@@ -112,7 +114,8 @@ async def working(
             mailbox=mailbox,
             log=log,
             reader=reader,
-            titles=TitleHandover(reader, background, title, steps),
+            titles=TitleHandover(reader, background, title, steps, redis),
+            hearing=Hearing(log=log, overhearing=Overhearing(engine, clock=clock), reader=reader, mailbox=mailbox),
             turns=SilentTurns(log),
             timer=timer,
             steps=steps,

@@ -10,7 +10,7 @@ import httpx
 from conftest import CountedIds, HandClock, KeptSteps
 from fastapi import FastAPI
 from redis.asyncio import Redis
-from slack_ingress import SIGNATURE, KeptEvents
+from slack_ingress import SLACK, UnknownNames
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -19,15 +19,16 @@ from bosun.http.conversations import conversation_routes
 from bosun.http.health import health_routes
 from bosun.http.refusals import install_refusals
 from bosun.http.reporting import reporting_routes
-from bosun.http.slack import slack_routes
 from bosun.identity import SCOPES, Actor, create_token
 from bosun.log.forks import Forks
+from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
 from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import Delivery, Nudge
 from bosun.mailbox.running import StopBell
+from bosun.slack.ingress import slack_ingress
 from bosun.stores.tables import conversations
 
 
@@ -94,11 +95,22 @@ async def open_web(
     install_refusals(app)
     authenticate = token_authentication(engine)
     forks = Forks(engine, clock=clock, ids=ids)
-    intake = Intake(log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=StopBell())
+    intake = Intake(
+        log=log,
+        forks=forks,
+        mailbox=mailbox,
+        queue=queue,
+        clock=clock,
+        ids=ids,
+        bell=StopBell(),
+        overhearing=Overhearing(engine, clock=clock),
+    )
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
     app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
-    app.include_router(slack_routes(signature=SIGNATURE, clock=clock, intake=KeptEvents()))
+    app.include_router(
+        slack_ingress(SLACK, names=UnknownNames(), engine=engine, reader=reader, intake=intake, clock=clock, ids=ids)
+    )
     known = tokens if tokens is not None else await make_tokens(engine, clock)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bosun") as client:
         yield Web(client, queue, mailbox, engine, known, app, log)

@@ -141,6 +141,14 @@ def test_what_does_not_hold_is_told_with_what_was_seen(tmp_path: Path, expect: s
     assert any(seen in finding.detail for finding in found), [finding.detail for finding in found]
 
 
+@pytest.mark.parametrize(("text", "holds"), [("@riley x", True), ("@agent x", False)])
+def test_an_empty_list_of_steps_says_that_nothing_happens(tmp_path: Path, text: str, holds: bool) -> None:
+    more = f"  - send: {{slack_thread_message: '{text}'}}\n    expect: {{slack: [{{method: auth.test, times: 0}}]}}\n"
+    found = run(load(tmp_path, one("replies: {count: 1}") + more + "    steps: []\n")).findings
+    assert decide(found)[0] is (Verdict.PASSED if holds else Verdict.FAILED)
+    assert holds or (found[0].reason, "expected: none" in found[0].detail) == ("turn 2: steps does not hold", True)
+
+
 def test_a_fault_that_never_came_to_pass_fails_the_case(tmp_path: Path) -> None:
     text = one("replies: {count: 1}", "    faults: {slack: chat.update, drop: after}\n")
     (finding,) = run(load(tmp_path, text)).findings

@@ -19,7 +19,7 @@ from bosun.log.writing import ConversationUnknown, NewEvent, hold
 
 @dataclass(frozen=True, kw_only=True)
 class ReplyDecision:
-    """Whether Bosun answers what was not said to it, and whether it is to stay out from now on; who says so, and why."""
+    """Whether Bosun answers what was not said to it, and whether it is to stay out from now on; who says so, why."""
 
     reply: bool
     unsubscribe: bool = False

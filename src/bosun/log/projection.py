@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import Any
 
 from bosun.log.events import (
@@ -76,7 +77,7 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
     return {**summary_view(conversation), "messages": messages, "turns": list(turns.values())}
 
 
-def event_view(event: Event, revisions: Revisions) -> dict[str, Any]:
+def event_view(event: Event, revisions: Revisions = MappingProxyType({})) -> dict[str, Any]:
     """Return one row of the log; the data of a type that this Bosun does not know is not shown.
 
     What a person has taken back is not shown either; a changed message's row has its text of then.

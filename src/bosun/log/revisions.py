@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
+from pydantic import BaseModel
+
 from bosun.log.events import MessageUpdated, Opaque, Payload, UserMessage, VisibleMessage
 from bosun.log.messages import interrupts, unmarked
 
@@ -14,7 +16,7 @@ DELETED: Final = "(deleted)"
 Revisions: TypeAlias = Mapping[str, MessageUpdated]
 """The change that counts, by the message's id."""
 
-AnyPayload = TypeVar("AnyPayload", bound=Payload | Opaque)
+AnyPayload = TypeVar("AnyPayload", bound=BaseModel)
 
 
 def revisions_of(payloads: Iterable[Payload | Opaque]) -> Revisions:

@@ -116,6 +116,10 @@ class Mailbox:
         """Tell whether Bosun listens to what is not said to it there."""
         return bool(await self._redis.sismember(SUBSCRIPTIONS, conversation_id))
 
+    async def subscribe(self, conversation_id: str) -> None:
+        """Listen to what is not said to it there, for who stores a conversation in which it was called before."""
+        await self._redis.sadd(SUBSCRIPTIONS, conversation_id)
+
     async def unsubscribe(self, conversation_id: str) -> None:
         """Listen no more, until a message subscribes again."""
         await self._redis.srem(SUBSCRIPTIONS, conversation_id)
@@ -128,12 +132,12 @@ class Mailbox:
             body = await self._redis.hget(key, message_id)
             if body is None:
                 return "gone"
-            message = InboundMessage.model_validate_json(body)
+            message, was = InboundMessage.model_validate_json(body), str(body)
             if text is not None and message.revision >= revision:
                 return "outdated"
             changed = message.model_copy(update={"text": text, "revision": revision})
             new = "" if text is None else changed.model_dump_json()
-            found = str(await self._run(self._revise, conversation_id, message_id, body, new))
+            found = str(await self._run(self._revise, conversation_id, message_id, was, new))
             if found != "other":
                 return cast(Revised, found)
 

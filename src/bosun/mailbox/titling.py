@@ -49,7 +49,7 @@ class TitleHandover:
 
     async def mend(self) -> None:
         """Submit again what a process that is gone had on its way. Another one that lives may do the same work."""
-        for conversation_id in sorted(await self._redis.smembers(UNDER_WAY)):
+        for conversation_id in sorted(str(each) for each in await self._redis.smembers(UNDER_WAY)):
             first = await self._reader.first_human_message(conversation_id)
             if first is not None and conversation_id not in self._under_way:
                 await self._submit(conversation_id, first.text)

@@ -21,17 +21,20 @@ _MENTION: Final = re.compile(r"(?<![\w@])@([\w][\w.-]*)")
 _EVERYBODY: Final = frozenset({"here", "channel", "everyone"})
 _BY_NAME: Final = re.compile(rf"^\W*(?:(?:hey|hi|hello|ok|okay|so|and|please)\W+)?{NAME}\b(?!['’])", re.IGNORECASE)
 
-_WORDS_OF_THANKS: Final = frozenset(
-    "thanks thank you thx ty cheers ta great good nice cool perfect awesome excellent lovely super brilliant wonderful "
-    "ok okay k kk alright right fine got it noted understood lgtm gotcha sure yes yep yeah yup done will do works for "
-    "me makes sense much very so a lot all appreciated amazing many that is that's helpful".split()
-)
 _SAYS_SOMETHING: Final = frozenset(
-    "thanks thank thx ty cheers ta great good nice cool perfect awesome excellent lovely super brilliant wonderful ok "
-    "okay k kk alright right fine got noted understood lgtm gotcha sure yes yep yeah yup done will works makes "
-    "appreciated amazing helpful".split()
+    (
+        *("thanks", "thank", "thx", "ty", "cheers", "ta", "appreciated", "helpful", "noted", "understood", "got"),
+        *("great", "good", "nice", "cool", "perfect", "awesome", "excellent", "lovely", "super", "brilliant", "fine"),
+        *("wonderful", "amazing", "ok", "okay", "k", "kk", "alright", "right", "lgtm", "gotcha", "sure", "done"),
+        *("yes", "yep", "yeah", "yup", "will", "works", "makes"),
+    )
 )
-_CONSENT: Final = frozenset("yes yep yeah yup sure ok okay no nope nah please both neither".split())
+_BESIDE_IT: Final = frozenset(
+    ("you", "it", "do", "for", "me", "sense", "much", "very", "so", "a", "lot", "all", "many", "that", "is", "that's")
+)
+_CONSENT: Final = frozenset(
+    ("yes", "yep", "yeah", "yup", "sure", "ok", "okay", "no", "nope", "nah", "please", "both", "neither")
+)
 _MOST_THANKS: Final = 8
 _SHORTCODE: Final = re.compile(r":[a-z0-9_+\-]+:")
 
@@ -89,7 +92,7 @@ def is_acknowledgement(text: str) -> bool:
         return bool(text.strip()) and not _questions(text)
     if len(words) > _MOST_THANKS or _questions(text):
         return False
-    return all(word in _WORDS_OF_THANKS for word in words) and any(word in _SAYS_SOMETHING for word in words)
+    return _SAYS_SOMETHING.issuperset(w for w in words if w not in _BESIDE_IT) and not _BESIDE_IT.issuperset(words)
 
 
 def _addresses_others(text: str) -> bool:

@@ -62,6 +62,8 @@ def _text(what: str, words: TextWords, seen: str) -> list[CheckRecord]:
 
 def _steps(declared: Sequence[str], conversation: Conversation) -> CheckRecord:
     seen = [step.name for step in conversation.steps]
+    if not declared:
+        return CheckRecord("steps", "none", listed(seen), not seen)
     missing = first_missing(declared, seen)
     expected = listed(declared) if missing is None else f"{listed(declared)}; '{missing}' is missing"
     return CheckRecord("steps", expected, listed(seen), missing is None)

@@ -53,7 +53,8 @@ class TurnWords(Words):
     faults: Annotated[list[FaultWords], Listed] = Field(default_factory=list)
     """What fails while the turn runs."""
     expect: ExpectWords
-    steps: Annotated[list[Annotated[str, AfterValidator(_known_step)]], Field(min_length=1)]
+    steps: list[Annotated[str, AfterValidator(_known_step)]]
+    """The steps that the turn has to take, in this order, others between them. None at all: nothing may happen."""
 
 
 class AdvanceWords(Words):

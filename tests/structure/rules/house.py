@@ -215,8 +215,10 @@ BOSUN = (
 BOSUN_FOR_HOSTS = (
     *SEAMS,
     *("bosun.app", "bosun.options", "bosun.accounts", "bosun.contracts", "bosun.identity"),
-    *("bosun.context.sources", "bosun.mailbox.queue", "bosun.model.options", "bosun.slack.options", "bosun.log.messages"),
-    *("bosun.log.store", "bosun.log.recorded", "bosun.log.loading", "bosun.model.guardian", "bosun.stores.migrations", "bosun.stores.postgres"),
+    *("bosun.context.sources", "bosun.mailbox.mailbox", "bosun.mailbox.queue", "bosun.model.options"),
+    *("bosun.slack.channel", "bosun.slack.options", "bosun.slack.people", "bosun.slack.reading", "bosun.log.messages"),
+    *("bosun.log.store", "bosun.log.recorded", "bosun.log.loading", "bosun.model.guardian"),
+    *("bosun.stores.migrations", "bosun.stores.postgres", "bosun.stores.redis"),
     *PLUGIN_API,
 )
 
