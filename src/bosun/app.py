@@ -112,17 +112,19 @@ def create_app(options: BosunOptions) -> FastAPI:
         policy=None if slack is None else ReplyPolicy(model),
     )
 
-    async def title(conversation_id: str, first_message: str) -> None:
-        written = await write_title(model, log, conversation_id, first_message)
+    async def write(conversation_id: str, first_message: str) -> None:
+        there = await reader.conversation(conversation_id)
+        title = there.title if there is not None else None
+        title = title or await write_title(model, log, conversation_id, first_message)
         if slack is not None:
-            await slack.statuses.title(conversation_id, written)
+            await slack.statuses.title(conversation_id, title)
 
     worker = Worker(
         queue=queue,
         mailbox=mailbox,
         log=log,
         reader=reader,
-        titles=TitleHandover(reader, background, title, steps, redis),
+        titles=TitleHandover(reader, background, write, steps, redis),
         hearing=hearing,
         turns=turns,
         timer=timer,

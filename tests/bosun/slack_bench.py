@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from conftest import START, CountedIds, HandClock, KeptSteps
 from slack_server import CHANNEL, ROOT, SlackServer
@@ -182,7 +183,7 @@ class SlackBench:
 
     async def seen(self) -> list[tuple[str, str, str]]:
         """Return what people see of Bosun on the web: kind, text, and whether it belongs to a turn."""
-        view = await self._view()
+        view = await self.view()
         return [
             (message["kind"], message["text"], message["turnId"] or "")
             for message in view["messages"]
@@ -191,13 +192,14 @@ class SlackBench:
 
     async def ends(self) -> list[tuple[str, str | None]]:
         """Return how each turn ended, and the kind of its failure."""
-        return [(turn["status"], turn["error"]) for turn in (await self._view())["turns"]]
+        return [(turn["status"], turn["error"]) for turn in (await self.view())["turns"]]
 
     async def types(self) -> list[str]:
         """Return the types of the conversation's rows."""
         return [event.payload.type for event in await self.reader.events(self.id)]
 
-    async def _view(self) -> dict[str, list[dict[str, str | None]]]:
+    async def view(self) -> dict[str, Any]:
+        """Return the conversation as the reporting API shows it."""
         conversation = await self.reader.conversation(self.id)
         assert conversation is not None
         return conversation_view(conversation, await self.reader.events(self.id))

@@ -62,7 +62,8 @@ from bosun.app import create_app
 from bosun.options import BosunOptions, ModelOptions, SlackOptions
 model = ModelOptions(base_url="http://127.0.0.1:9/v1")
 slack = SlackOptions(bot_token="t", signing_secret="s", account_id="a") if {slack} else None
-create_app(BosunOptions(postgres_url="postgresql:///x", redis_url="unix:///y", model=model, plugins=("core",), slack=slack))
+stores = {{"postgres_url": "postgresql:///x", "redis_url": "unix:///y"}}
+create_app(BosunOptions(**stores, model=model, plugins=("core",), slack=slack))
 """
     without = loaded_by(composed.format(slack=False))
     assert not without & SLACKS

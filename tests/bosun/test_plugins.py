@@ -28,7 +28,7 @@ def test_a_plugin_adds_its_contracts_and_changes_no_other() -> None:
 
 def test_every_package_of_the_folder_is_a_plugin() -> None:
     """Found without importing any."""
-    assert known_plugins() == ("memory",)
+    assert known_plugins() == ("core", "memory")
 
 
 def test_a_plugin_that_does_not_exist_is_named_with_its_nearest() -> None:

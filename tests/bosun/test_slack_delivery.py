@@ -88,7 +88,7 @@ async def test_a_resumed_delivery_completes_only_what_is_missing(
     assert len(slack.called("chat.postMessage")) == 3 - posted
     assert slack.texts[4:] == started.parts
     assert await bench.ends() == [("succeeded", None)]
-    assert (await bench._view())["turns"][0]["usage"] == {"agent": USAGE["agent"].model_dump(by_alias=True)}
+    assert (await bench.view())["turns"][0]["usage"] == {"agent": USAGE["agent"].model_dump(by_alias=True)}
 
 
 @pytest.mark.asyncio

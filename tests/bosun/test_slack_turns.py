@@ -106,6 +106,19 @@ async def test_a_stop_comes_too_late_for_an_answer_that_is_being_delivered(
 
 
 @pytest.mark.asyncio
+async def test_a_stop_from_the_thread_is_told_there_whatever_runs(bench: SlackBench, slack: SlackServer) -> None:
+    """A turn of a message on the web ends too, and a second attempt says nothing twice."""
+    await bench.open_conversation()
+    await bench.log.start_turn(CONVERSATION, [await bench.say("1", "web")])
+    for _ in range(2):
+        await bench.engine.stop(CONVERSATION, [bench.message("1", "web"), bench.message("2")])
+    assert slack.texts == [STOPPED]
+    assert [text for _, text, _ in await bench.seen()][:1] == [STOPPED]
+    assert await bench.ends() == [("no_reply", None)]
+    assert await bench.reader.handled(CONVERSATION, ["1", "2"]) == {"1", "2"}
+
+
+@pytest.mark.asyncio
 async def test_a_stop_is_told_once_however_often_it_is_begun(bench: SlackBench, slack: SlackServer) -> None:
     """Its notice is delivered as an answer is: also what was not discarded by then is."""
     turn = await bench.open()

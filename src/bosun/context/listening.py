@@ -1,6 +1,6 @@
 """The words that ask whether Bosun should answer what was not said to it.
 
-Short, and by example: a small model learns the difference from five messages better than from a page of rules.
+Short, and by example: a small model learns the difference from eight messages better than from a page of rules.
 """
 
 from __future__ import annotations
@@ -22,12 +22,16 @@ MOST_IN_BATCH: Final = 5
 
 _BEFORE: Final = "Morgan: Which projects are late?\nBosun: Only Delta is late.\n>> "
 _EXAMPLES: Final = (
+    ("Priya: Bosun does not have to write here any more.", False, True),
     ("Eve: Since when is it late?", True, False),
     ("Eve: Morgan, can you call them?", False, False),
-    ("Priya: Write a note about it, please.", True, False),
+    ("Priya: Is Echo late, too?", True, False),
     ("Priya: I will be in the office at ten.", False, False),
-    ("Priya: Bosun does not have to write here any more.", False, True),
+    ("Eve: Write a note about it, please.", True, False),
+    ("Morgan: I agree with Priya.", False, False),
+    ("Morgan: Can you tell us who works on it?", True, False),
 )
+"""The last ones weigh most: what a small model should do seldom comes first."""
 
 ANSWER: Final[dict[str, JSON]] = {
     "type": "object",

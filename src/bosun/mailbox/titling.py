@@ -19,7 +19,7 @@ from bosun.stores.faults import STORE_AWAY
 from bosun.stores.redis import KEY_PREFIX
 
 WriteTitle = Callable[[str, str], Awaitable[None]]
-"""Writes the title of a conversation (its id) from its first message (the text)."""
+"""Writes the title of a conversation (its id) from its first message (the text), unless it has one, and shows it."""
 
 UNDER_WAY: Final = f"{KEY_PREFIX}titles"
 """The conversations whose title is on its way (set)."""
@@ -48,15 +48,18 @@ class TitleHandover:
         await self._submit(conversation_id, first.text)
 
     async def mend(self) -> None:
-        """Submit again what a process that is gone had on its way. Another one that lives may do the same work."""
+        """Submit again what a process that is gone had on its way. Another one that lives may do the same work.
+
+        A title that is there may not have been shown everywhere.
+        """
         for conversation_id in sorted(str(each) for each in await self._redis.smembers(UNDER_WAY)):
             first = await self._reader.first_human_message(conversation_id)
             if first is not None and conversation_id not in self._under_way:
-                await self._submit(conversation_id, first.text)
+                await self._submit(conversation_id, first.text, again=True)
 
-    async def _submit(self, conversation_id: str, text: str) -> None:
+    async def _submit(self, conversation_id: str, text: str, *, again: bool = False) -> None:
         conversation = await self._reader.conversation(conversation_id)
-        if conversation is None or conversation.title is not None:
+        if conversation is None or (conversation.title is not None and not again):
             await self._redis.srem(UNDER_WAY, conversation_id)
             return
         await self._redis.sadd(UNDER_WAY, conversation_id)

@@ -79,10 +79,12 @@ def by_rules(batch: Sequence[InboundMessage], recent: Sequence[HistoryMessage]) 
     for each in recent:
         if is_said(each):
             before = Said(each.role == "assistant", each.text)
+    people = {each.author for each in recent if each.author is not None}
     verdicts: list[Verdict | None] = []
     for message in batch:
-        verdicts.append(judge(message.spoken, before))
-        before = Said(False, message.spoken)
+        verdicts.append(judge(message.spoken, before, people))
+        if verdicts[-1] != "acknowledged":
+            before = Said(False, message.spoken)
     return together(verdicts)
 
 
@@ -94,6 +96,8 @@ def read_decision(text: str, usage: TokenUsage) -> ReplyDecision:
         return ReplyDecision(reply=False, by="model", reason="the model's answer cannot be read", usage=usage)
     if answer.confidence < LEAST_CONFIDENCE:
         return ReplyDecision(reply=False, by="model", reason="the model is not sure enough", usage=usage)
+    if answer.should_unsubscribe and answer.should_reply:
+        return ReplyDecision(reply=False, by="model", reason="the model contradicts itself", usage=usage)
     if answer.should_unsubscribe:
         reason = "Bosun is to stay out, the model says"
         return ReplyDecision(reply=False, unsubscribe=True, by="model", reason=reason, usage=usage)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
@@ -38,6 +38,8 @@ _CONSENT: Final = frozenset(
 _MOST_THANKS: Final = 8
 _SHORTCODE: Final = re.compile(r":[a-z0-9_+\-]+:")
 
+_CALLED: Final = re.compile(r"^\W*(?:(?:hey|hi|hello|ok|okay|thanks|thank you)\W+)?(\w[\w .'’-]{0,60}?)\s*[,:]", re.I)
+
 _OPT_OUT: Final = re.compile(
     r"""^\W*(?:(?:ok|okay|hey|please|thanks|thank\ you)\W+)*
     (?:(?:@?bosun)\W+(?:(?:please|can\ you|could\ you|would\ you|you\ can)\W+)*
@@ -67,11 +69,14 @@ class Said:
     text: str
 
 
-def judge(text: str, before: Said | None) -> Verdict | None:
-    """Return what the rules find in a message, after the latest words before it; None where no rule is sure."""
+def judge(text: str, before: Said | None, people: Collection[str] = ()) -> Verdict | None:
+    """Return what the rules find in a message, after the latest words before it; None where no rule is sure.
+
+    `people` are the names of those who wrote before.
+    """
     if _OPT_OUT.match(text):
         return "opt_out"
-    if _addresses_others(text):
+    if _addresses_others(text) or _calls_one_of(text, people):
         return "to_somebody_else"
     if _BY_NAME.match(text):
         return "by_name"
@@ -100,6 +105,15 @@ def _addresses_others(text: str) -> bool:
     names = [name.casefold().rstrip(".-") for name in _MENTION.findall(text)]
     others = [name for name in names if name not in _EVERYBODY and name != NAME]
     return bool(others) and not re.search(rf"\b{NAME}\b", text, re.IGNORECASE)
+
+
+def _calls_one_of(text: str, people: Collection[str]) -> bool:
+    """Tell whether a text begins with somebody's name and a comma, or a colon: with the whole name, or the first."""
+    called = _CALLED.match(text)
+    if called is None:
+        return False
+    known = {part.casefold() for name in people for part in (name, name.partition(" ")[0])}
+    return called[1].casefold() in known - {NAME}
 
 
 def _is_terse_question(text: str) -> bool:

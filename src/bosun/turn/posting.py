@@ -108,23 +108,32 @@ class PostedDelivery:
     ) -> None:
         """End the open turn, if there is one, with the notice of a stop, and discard what it has not taken in.
 
-        Where none is open, the notice is said all the same to whoever wrote here: it says more than that one ended.
+        The notice is said too where no turn is open, or one of the web's: it says more than that one ended.
         """
-        if turn is not None and await self._begin(turn, self._started(turn, "notice", self._stopped, usage), messages):
+        if turn is not None and turn.source == self._source:
+            started = self._started(turn, "notice", self._stopped, usage)
+            if not await self._begin(turn, started, messages) and messages:
+                await self._log.discard(conversation_id, messages, None)
             return
-        said = [message for message in messages if message.source == self._source]
-        notice: str | None = None
-        if turn is None and said:
-            key, parts = f"stop:{said[0].id}", self._posts.parts(self._stopped)
-            undelivered = await self._posts.post(conversation_id, key, parts, again=True)
-            notice = None if undelivered else self._stopped
-        if messages:
-            await self._log.discard(conversation_id, messages, notice)
+        told = await self._tell_of_stop(conversation_id, messages)
+        if turn is not None:
+            await self._log.commit_stop(conversation_id, messages, self._stopped, usage)
+            self._emit("turn.completed", turn, status="no_reply")
+        elif messages:
+            await self._log.discard(conversation_id, messages, self._stopped if told else None)
 
     async def pause(self, turn: Turn, number: int, usage: Usage) -> None:
         """Say that the turn's n-th slice is over, and the turn is not."""
         if await self._log.pause_turn(turn, number, usage):
             self._emit("turn.paused", turn, slice=number)
+
+    async def _tell_of_stop(self, conversation_id: str, messages: Sequence[InboundMessage]) -> bool:
+        """Say it to whoever wrote here, once: no turn's key can mark it, so that of a message does."""
+        said = [message for message in messages if message.source == self._source]
+        if not said:
+            return False
+        parts = self._posts.parts(self._stopped)
+        return await self._posts.post(conversation_id, f"stop:{said[0].id}", parts, again=True) is None
 
     def _started(
         self, turn: Turn, kind: DeliveryKind, text: str, usage: Usage, failure: FailureKind | None = None

@@ -36,10 +36,12 @@ class RoutedDelivery:
     async def stop(
         self, conversation_id: str, turn: Turn | None, messages: Sequence[InboundMessage], usage: Usage
     ) -> None:
-        """End the open turn, or discard what waits, where it came from."""
-        sources = [message.source for message in messages if message.source in self._others]
-        source = turn.source if turn is not None else next(iter(sources), "")
-        await self._of(source).stop(conversation_id, turn, messages, usage)
+        """End the open turn and discard what waits, where any of it came from that is not on the web."""
+        sources = (
+            [message.source for message in messages] if turn is None else [turn.source, *(m.source for m in messages)]
+        )
+        elsewhere = [source for source in sources if source in self._others]
+        await self._of(elsewhere[0] if elsewhere else "").stop(conversation_id, turn, messages, usage)
 
     async def pause(self, turn: Turn, number: int, usage: Usage) -> None:
         """Say that the turn's n-th slice is over, and the turn is not."""
