@@ -24,6 +24,10 @@ async def test_forks_at_each_reply_of_a_steered_and_stopped_conversation(agent: 
     await forked_at_each_reply(agent, recorded_conversation(CONVERSATIONS / "steered_and_stopped.json"))
 
 
+async def test_forks_at_each_reply_of_a_paused_conversation(agent: MakeAgent) -> None:
+    await forked_at_each_reply(agent, recorded_conversation(CONVERSATIONS / "paused.json"))
+
+
 async def test_forks_at_each_reply_of_a_fork(agent: MakeAgent) -> None:
     await forked_at_each_reply(agent, recorded_conversation(CONVERSATIONS / "forked.json"))
 

@@ -86,6 +86,8 @@ def test_every_type_is_known_by_its_own_name() -> None:
     assert KNOWN["message_handled"] is MessageHandled
     assert set(KNOWN) == {
         "message",
+        "message_updated",
+        "reply_decided",
         "message_handled",
         "user_message",
         "assistant_message",
@@ -94,6 +96,7 @@ def test_every_type_is_known_by_its_own_name() -> None:
         "tool_result",
         "turn_started",
         "turn_context",
+        "delivery_started",
         "turn_paused",
         "turn_completed",
         "turn_failed",

@@ -8,8 +8,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from slack_bench import CONVERSATION, EagerTimer, SlackBench
 from slack_server import CHANNEL, DIRECT, ROOT, Fault, SlackServer, slack_server
+from slack_turn_bench import CONVERSATION, EagerTimer, SlackBench
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.machine import SystemTimer

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from slack_bench import CONVERSATION, THREE_PARTS, SlackBench
 from slack_server import CHANNEL, DIRECT, ROOT, Fault, SlackServer, slack_server
+from slack_turn_bench import CONVERSATION, THREE_PARTS, SlackBench
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.log.events import DeliveryStarted, TokenUsage

@@ -13,12 +13,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import slack_attempt
+import slack_delivery_attempt
 from crashes import Crash, crash_at_commit
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from slack_bench import CONVERSATION, THREE_PARTS, SlackBench
 from slack_server import CHANNEL, Fault, Moment, SlackServer, slack_server
+from slack_turn_bench import CONVERSATION, THREE_PARTS, SlackBench
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.stores.postgres import create_engine
@@ -156,7 +156,7 @@ async def mishaps(
 def begin(database_url: str, slack: SlackServer) -> subprocess.Popen[bytes]:
     """Begin an attempt in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(part for part in sys.path if part)}
-    program = str(Path(slack_attempt.__file__))
+    program = str(Path(slack_delivery_attempt.__file__))
     return subprocess.Popen(
         [sys.executable, program, database_url, slack.url, CONVERSATION, THREE_PARTS], env=environment
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from slack_bench import CONVERSATION, SlackBench, Undisturbed
 from slack_server import DIRECT, ROOT, Fault, SlackServer, slack_server
+from slack_turn_bench import CONVERSATION, SlackBench, Undisturbed
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.log.events import DeliveryStarted

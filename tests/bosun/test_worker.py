@@ -6,6 +6,7 @@ import pytest
 from conftest import START, HandClock, KeptSteps
 from redis.asyncio import Redis
 from sqlalchemy.ext.asyncio import AsyncEngine
+from worker_bench import Room
 
 from bosun.log.events import VisibleMessage
 from bosun.log.messages import InboundMessage

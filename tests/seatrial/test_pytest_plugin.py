@@ -70,6 +70,32 @@ def test_a_new_eval_is_unrecorded_then_recorded_then_passes(tmp_path: Path, mode
     assert {request["source"] for request in made["requests"]} == {"recorded"}
 
 
+ON_SLACK = """\
+from seatrial import slack_mention
+
+async def test_it_repeats(run):
+    conversation = await run(slack_mention("one"))
+    assert [call.args["text"] for call in conversation.slack if call.method == "chat.postMessage"] == ["You said: one"]
+"""
+FAILING_ON_SLACK = """\
+from seatrial import slack_mention
+
+async def test_it_waits(agent):
+    made = await agent(slack=True)
+    made.fail_on_slack("chat.postMessage", error="ratelimited", retry_after=30)
+    conversation = await made.run(slack_mention("one"))
+    assert [call.error for call in conversation.slack if call.method == "chat.postMessage"] == ["ratelimited", None]
+"""
+
+
+@pytest.mark.parametrize("source", [ON_SLACK, FAILING_ON_SLACK])
+def test_an_eval_talks_to_an_agent_on_slack(tmp_path: Path, model: str, source: str) -> None:
+    binding = "binding: invented_slack:SlackBinding\nroot: evals\n"
+    record(tmp_path, model, source, binding=binding)
+    code, made = run_eval(tmp_path, source, binding=binding)
+    assert (code, made["verdict"]) == (0, "passed"), made
+
+
 def test_a_failed_assertion_is_failed_and_the_record_quotes_it(tmp_path: Path, model: str) -> None:
     record(tmp_path, model)
     code, made = run_eval(tmp_path, EVAL.replace('"You said: two"', '"You said: three"'))

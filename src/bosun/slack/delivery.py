@@ -92,7 +92,7 @@ class SlackPosts:
                 wait = failure.wait(tries)
                 unsure = unsure or failure.may_have_counted
                 if wait is None:
-                    _LOGGER.error("posting in %s failed: %s", conversation_id, failure)
+                    _LOGGER.warning("posting in %s failed: %s", conversation_id, failure)
                     return NotPosted(failure.kind)
                 _LOGGER.warning("posting in %s is tried again in %g s: %s", conversation_id, wait, failure)
             await self._timer.sleep(wait)

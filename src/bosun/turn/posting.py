@@ -159,7 +159,7 @@ class PostedDelivery:
         """Post, and commit the end of the turn. What could not be posted is said on the web."""
         undelivered = await self._posts.post(turn.conversation_id, turn.id, started.parts, again=again)
         if undelivered is not None:
-            self._logger.error("turn %s: its %s could not be posted: %s", turn.id, started.kind, undelivered.kind)
+            self._logger.warning("turn %s: its %s could not be posted: %s", turn.id, started.kind, undelivered.kind)
             await self._presence.working(turn.conversation_id, False)
         if started.kind == "notice":
             await self._log.commit_stop(turn.conversation_id, discarded, started.text, started.usage)

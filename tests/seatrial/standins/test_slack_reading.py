@@ -130,6 +130,18 @@ async def test_a_reaction_is_added_once_and_taken_back_once() -> None:
         assert await slack.refused("reactions.remove", **what) == "no_reaction"
 
 
+@pytest.mark.parametrize(("name", "error"), [("wave::skin-tone-3", None), ("wave::skin-tone-7", "invalid_name")])
+async def test_a_reaction_may_have_a_tone_of_skin(name: str, error: str | None) -> None:
+    async with served() as slack:
+        asked = slack.wrote()
+        what = {"channel": asked.channel, "timestamp": asked.ts, "name": name}
+        if error is not None:
+            assert await slack.refused("reactions.add", **what) == error
+        else:
+            assert (await slack.call("reactions.add", **what))["ok"]
+            assert list(asked.reactions) == [name]
+
+
 REFUSED_REACTIONS = {
     "bad_timestamp": {"timestamp": "now"},
     "channel_not_found": {"channel": "C0NOWHERE"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from seatrial.standins.slack.arguments import Arguments
@@ -9,6 +10,8 @@ from seatrial.standins.slack.data import Message
 from seatrial.standins.slack.emoji import NAMES
 from seatrial.standins.slack.refusals import Refused
 from seatrial.standins.slack.workspace import Workspace
+
+_TONE = re.compile(r"::skin-tone-[2-6]$")
 
 MOST_OF_ONE = 23
 """How many reactions one member may put under a message."""
@@ -52,6 +55,6 @@ def _what(workspace: Workspace, arguments: Arguments) -> tuple[Message, str]:
     if message is None:
         raise Refused("message_not_found")
     name = arguments.needed("name")
-    if name not in NAMES:
+    if _TONE.sub("", name) not in NAMES:
         raise Refused("invalid_name")
     return message, name
