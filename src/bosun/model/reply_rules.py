@@ -19,8 +19,10 @@ MOST_TERSE_WORDS: Final = 4
 
 _MENTION: Final = re.compile(r"(?<![\w@])@([\w][\w.-]*)")
 _EVERYBODY: Final = frozenset({"here", "channel", "everyone"})
-_BY_NAME: Final = re.compile(rf"^\W*(?:(?:hey|hi|hello|ok|okay|so|and|please)\W+)?{NAME}\b(?!['’])", re.IGNORECASE)
-
+_BY_NAME: Final = re.compile(
+    rf"^\W*(?:(?:hey|hi|hello|ok|okay|so|and|please)\W+{NAME}\b(?!['’])|{NAME}\b(?:\s*[,:]|\W*$|(?!['’]).*\?\W*$))",
+    re.IGNORECASE | re.DOTALL,
+)
 _SAYS_SOMETHING: Final = frozenset(
     (
         *("thanks", "thank", "thx", "ty", "cheers", "ta", "appreciated", "helpful", "noted", "understood", "got"),
