@@ -155,14 +155,14 @@ class Room:
             bench.titled.append((conversation_id, text))
             await self.log.set_title(conversation_id, "A title")
 
-        title = self.titles or title
+        write = self.titles or title
         async with TaskGroupRunner() as background:
             worker = Worker(
                 queue=bench.queue,
                 mailbox=self.mailbox,
                 log=self.log,
                 reader=self.reader,
-                titles=TitleHandover(self.reader, background, title, self.steps, self.redis),
+                titles=TitleHandover(self.reader, background, write, self.steps, self.redis),
                 hearing=Hearing(
                     log=self.log,
                     overhearing=self.overhearing,

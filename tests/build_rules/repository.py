@@ -15,7 +15,6 @@ from pants.base.specs import Specs
 from pants.core import register as core
 from pants.engine.addresses import Address, Addresses
 from pants.engine.fs import Digest, Snapshot
-from pants.engine.internals.graph import Owners, OwnersRequest
 from pants.engine.target import DependenciesRequest, Target, Targets, TransitiveTargets, TransitiveTargetsRequest
 from pants.option.global_options import GlobalOptions
 from pants.testutil.rule_runner import QueryRule, RuleRunner
@@ -23,6 +22,7 @@ from pants.testutil.rule_runner import QueryRule, RuleRunner
 import slim_python.register
 from seatrial_build import register
 from seatrial_build.rules.case_kinds import CaseFieldSet
+from seatrial_build.rules.find_change import ChangedFile, Roots, RootsRequest
 from seatrial_build.rules.prepare_case import CaseParts, CasePartsRequest
 from seatrial_build.rules.prepare_runtime import Code, CodeRequest, SealScript
 from seatrial_build.rules.read_case import Composition, CompositionRequest
@@ -44,7 +44,7 @@ _QUERIES = (
     QueryRule(Composition, [CompositionRequest]),
     QueryRule(Dependents, [DependentsRequest]),
     QueryRule(GlobalOptions, []),
-    QueryRule(Owners, [OwnersRequest]),
+    QueryRule(Roots, [RootsRequest]),
     QueryRule(SealScript, []),
     QueryRule(Targets, [DependenciesRequest]),
     QueryRule(TransitiveTargets, [TransitiveTargetsRequest]),
@@ -142,11 +142,9 @@ class Repository:
         seal = self.runner.request(SealScript, [])
         return Inputs(code.sources, code.source_roots, tuple(sorted(requirements)), seal.digest, parts.inputs)
 
-    def affected(self, path: str) -> set[str]:
-        """Return the cases that `--changed-since --changed-dependents=transitive` calls affected by this file."""
-        owners = self.runner.request(
-            Owners, [OwnersRequest((path,), match_if_owning_build_file_included_in_sources=True)]
-        )
-        request = DependentsRequest(owners, transitive=True, include_roots=True)
+    def affected(self, path: str, *, before: str = "") -> set[str]:
+        """Return the cases that `impact` calls affected by an edit of this file, which had the text `before`."""
+        roots = self.runner.request(Roots, [RootsRequest((ChangedFile(path, before),))])
+        request = DependentsRequest([*roots.causes], transitive=True, include_roots=True)
         found = [self.runner.get_target(address) for address in self.runner.request(Dependents, [request])]
         return {target[CaseSourceField].file_path for target in found if target.has_field(CaseSourceField)}

@@ -1,5 +1,5 @@
 """Which cases an edit reaches, on the real sources and cases of this repository: those whose process gets other
-inputs, and those that `--changed-since` names."""
+inputs, and those that `impact` names."""
 
 from __future__ import annotations
 
@@ -57,8 +57,10 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> Repository:
 def cases(house: Repository) -> dict[str, dict[str, object]]:
     """Every case as it is written, by its path."""
     found = {}
-    for path in sorted(Path(house.runner.build_root, CASES).glob("*.yaml")):
-        found[f"{CASES}/{path.name}"] = yaml.safe_load(path.read_bytes())
+    for build in sorted(Path(house.runner.build_root, "evals").glob("*/BUILD")):
+        if "eval_cases(" in build.read_text(encoding="utf-8"):
+            for path in sorted(build.parent.glob("*.yaml")):
+                found[path.relative_to(house.runner.build_root).as_posix()] = yaml.safe_load(path.read_bytes())
     return found
 
 
@@ -158,6 +160,37 @@ def test_what_every_case_runs_reaches_every_case(
 def test_what_no_case_runs_reaches_none(path: str, house: Repository, reach: Reach) -> None:
     assert reach(path) == set()
     assert house.affected(path) == set()
+
+
+@pytest.mark.parametrize("path", ["evals/BUILD", f"{CASES}/BUILD"])
+def test_an_edited_build_file_names_what_it_gives_its_fields_to(
+    path: str, house: Repository, cases: dict[str, dict[str, object]], reach: Reach
+) -> None:
+    assert reach(path) == set()
+    folder = path.rpartition("/")[0]
+    assert house.affected(path) == {case for case in cases if case.startswith(f"{folder}/")}
+
+
+LOCK = "3rdparty/python.lock"
+
+
+@pytest.mark.parametrize(
+    ("package", "reached"), [("sqlalchemy", True), ("grimp", False), ("mypy", False), ("anyio", True)]
+)
+def test_another_version_of_a_package_reaches_who_asks_for_it_or_for_what_may_need_it(
+    package: str, reached: bool, house: Repository, cases: dict[str, dict[str, object]]
+) -> None:
+    before = house.text(LOCK).decode()
+    assert f"\n{package}==" in before
+    after = before.replace(f"\n{package}==", f"\n{package}==0.")
+    with house.edited(LOCK, after.encode()):
+        assert house.affected(LOCK, before=before) == ({*cases} if reached else set())
+
+
+def test_a_lock_that_was_written_again_with_the_same_versions_reaches_nothing(house: Repository) -> None:
+    before = house.text(LOCK).decode()
+    with house.edited(LOCK, f"# Written again.\n{before}".encode()):
+        assert house.affected(LOCK, before=before) == set()
 
 
 @pytest.mark.parametrize("path", ["pants.toml", "build-support/pants-plugins/seatrial_build/core/evidence.py"])

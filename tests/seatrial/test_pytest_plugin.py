@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from echo_process import echoing, environment
+from invented_slack import SlackBinding
 
 BINDING = "binding: invented_agent:InventedBinding\nroot: evals\n"
 EVAL = """\
@@ -90,7 +91,7 @@ async def test_it_waits(agent):
 
 @pytest.mark.parametrize("source", [ON_SLACK, FAILING_ON_SLACK])
 def test_an_eval_talks_to_an_agent_on_slack(tmp_path: Path, model: str, source: str) -> None:
-    binding = "binding: invented_slack:SlackBinding\nroot: evals\n"
+    binding = f"binding: {SlackBinding.__module__}:{SlackBinding.__name__}\nroot: evals\n"
     record(tmp_path, model, source, binding=binding)
     code, made = run_eval(tmp_path, source, binding=binding)
     assert (code, made["verdict"]) == (0, "passed"), made

@@ -11,8 +11,9 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from workspaces import Served, served
 
-from seatrial.slack import SlackPost
+from seatrial.slack import SLACK_METHODS, SlackPost
 from seatrial.standins.slack import Fault
+from seatrial.standins.slack.methods import METHODS
 
 
 async def raw(slack: Served, **how: Any) -> dict[str, Any]:
@@ -167,3 +168,7 @@ async def test_a_call_is_kept_with_its_arguments_and_the_thread_that_it_is_about
         reacted, posted = slack.api.calls
         assert (reacted.thread, reacted.args["name"]) == (asked.thread, "eyes")
         assert (posted.thread, posted.args) == (None, {"channel": asked.channel, "text": "hi"})
+
+
+async def test_every_method_is_one_that_a_case_may_name() -> None:
+    assert tuple(METHODS) == SLACK_METHODS
