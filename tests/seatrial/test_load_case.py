@@ -101,7 +101,6 @@ def test_five_mistakes_are_five_messages_with_their_lines(tmp_path: Path) -> Non
         ("status: [succeeded]", "replies: {}", "asserts nothing"),
         ("status: [succeeded]", "replies: {match: ['(']}", "no regular expression"),
         ("    steps: [model.requested]\n", "", "'turns.1.steps' is missing"),
-        ("[model.requested]", "[]", "at least 1 item"),
         ("{web_message: Hello}", "[]", "at least 1 item"),
         ("review_by: 2027-05-31", "review_by: 2026-11-30", "is not after"),
         ("owner: team", "owner: ''", "at least 1 character"),
