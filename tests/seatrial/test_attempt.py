@@ -107,6 +107,12 @@ def test_a_case_with_tools_time_setup_and_conversations_is_recorded_and_replays(
             "tool.called, model.requested, tool.finished",
             ["steps"],
         ),
+        # An empty list is a claim too: nothing happens.
+        (
+            "[message.accepted, model.requested, tool.called, tool.finished, model.requested, reply.delivered]",
+            "[]",
+            ["steps"],
+        ),
     ],
 )
 def test_each_expectation_of_a_tool_call_can_fail(
