@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from seatrial import MakeAgent, reply, tool_call, web_message
+from seatrial import MakeAgent, reply, slack_direct_message, slack_mention, tool_call, web_message
 
 ASK = "Which plan am I on?"
 KEEP = "Remember that the launch is on Friday."
@@ -16,6 +17,9 @@ ONLY_WHILE_IT_RUNS = ("turn_context", "turn_routed", "delivery_started")
 OF_THE_CONVERSATION = ("title",)
 
 Row = tuple[str, str]
+
+IS_ID = re.compile(r"(?:message|turn|tool_call):|[0-9]{10}\.[0-9]{6}$")
+"""How Bosun's ids begin, and what a message is called on Slack."""
 
 
 async def test_a_loaded_turn_has_the_rows_of_a_real_one(agent: MakeAgent) -> None:
@@ -53,6 +57,27 @@ async def test_history_that_follows_a_turn_has_the_rows_of_a_real_one(agent: Mak
     assert numbers(stored) == [1, 2, 3]
 
 
+async def test_a_loaded_turn_in_a_channel_has_the_rows_of_a_real_one(agent: MakeAgent) -> None:
+    """On Slack, in the thread of a mention."""
+    bosun = await agent(slack=True)
+    real = await bosun.run(slack_mention(ASK))
+    loaded = await bosun.run(slack_mention(NEXT), history=[slack_mention(ASK), reply(real.replies[0].text)])
+    written, stored = rows(await bosun.events(real)), rows(await bosun.events(loaded))
+    assert kinds(written) == ["message", "turn_started", "user_message", *ENDING]
+    assert stored[: len(written)] == written
+
+
+async def test_a_loaded_turn_in_a_direct_message_has_the_rows_of_a_real_one(agent: MakeAgent) -> None:
+    """On Slack, in the thread of a direct message."""
+    bosun = await agent(slack=True)
+    real = await bosun.run(slack_direct_message(ASK))
+    history = [slack_direct_message(ASK), reply(real.replies[0].text)]
+    loaded = await bosun.run(slack_direct_message(NEXT), history=history)
+    written, stored = rows(await bosun.events(real)), rows(await bosun.events(loaded))
+    assert kinds(written) == ["message", "turn_started", "user_message", *ENDING]
+    assert stored[: len(written)] == written
+
+
 ENDING = ["message", "assistant_message", "message_handled", "turn_completed"]
 
 
@@ -69,7 +94,7 @@ def without_ids(value: Any, ids: dict[str, str]) -> Any:
         return {name: without_ids(each, ids) for name, each in value.items() if name != "usage"}
     if isinstance(value, list):
         return [without_ids(each, ids) for each in value]
-    if isinstance(value, str) and value.partition(":")[0] in ("message", "turn", "tool_call"):
+    if isinstance(value, str) and IS_ID.match(value):
         return ids.setdefault(value, f"id {len(ids) + 1}")
     if isinstance(value, str) and value[:1] == "{":
         return json.loads(value)  # arguments: a model spaces them as it likes
