@@ -125,19 +125,19 @@ async def test_before_the_commit_of_the_turn(agent: MakeAgent) -> None:
 async def test_after_the_commit_of_the_turn(agent: MakeAgent) -> None:
     """The log has the answer, Bosun never heard that it has, and the message is still in the mailbox."""
     crash = await killed(agent, Kill("commit.after", since="model.answered", since_nth=2), ANSWERED)
-    assert await crash.restart() == ()
+    assert of_the_turn(await crash.restart()) == []
     await answered_once(crash)
 
 
 async def test_before_the_messages_are_consumed(agent: MakeAgent) -> None:
     crash = await killed(agent, Kill("turn.completed"), [*ANSWERED, "reply.delivered", "turn.completed"])
-    assert await crash.restart() == ()
+    assert of_the_turn(await crash.restart()) == []
     await answered_once(crash)
 
 
 async def test_before_the_nudge_is_done(agent: MakeAgent) -> None:
     crash = await killed(agent, Kill("nudge.done"), [*ANSWERED, "reply.delivered", "turn.completed"])
-    assert await crash.restart() == ()
+    assert of_the_turn(await crash.restart()) == []
     await answered_once(crash)
 
 
@@ -285,6 +285,11 @@ async def kept_once(crash: Crash, conversation: Conversation, *texts: str) -> No
 
 def names(steps: Iterable[StepSeen]) -> list[str]:
     return [step.name for step in steps]
+
+
+def of_the_turn(steps: Iterable[StepSeen]) -> list[str]:
+    """What was reported besides the title, which died with its process and is made by the next one."""
+    return [step.name for step in steps if step.fields.get("role") != "title"]
 
 
 def until(name: str, steps: Iterable[StepSeen]) -> list[str]:

@@ -71,8 +71,9 @@ async def test_a_loaded_turn_in_a_direct_message_has_the_rows_of_a_real_one(agen
     """On Slack, in the thread of a direct message."""
     bosun = await agent(slack=True)
     real = await bosun.run(slack_direct_message(ASK))
-    history = [slack_direct_message(ASK), reply(real.replies[0].text)]
-    loaded = await bosun.run(slack_direct_message(NEXT), history=history)
+    loaded = await bosun.run(
+        slack_direct_message(NEXT), history=[slack_direct_message(ASK), reply(real.replies[0].text)]
+    )
     written, stored = rows(await bosun.events(real)), rows(await bosun.events(loaded))
     assert kinds(written) == ["message", "turn_started", "user_message", *ENDING]
     assert stored[: len(written)] == written

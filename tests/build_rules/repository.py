@@ -15,6 +15,7 @@ from pants.base.specs import Specs
 from pants.core import register as core
 from pants.engine.addresses import Address, Addresses
 from pants.engine.fs import Digest, Snapshot
+from pants.engine.internals.graph import Owners, OwnersRequest
 from pants.engine.target import DependenciesRequest, Target, Targets, TransitiveTargets, TransitiveTargetsRequest
 from pants.option.global_options import GlobalOptions
 from pants.testutil.rule_runner import QueryRule, RuleRunner
@@ -44,6 +45,7 @@ _QUERIES = (
     QueryRule(Composition, [CompositionRequest]),
     QueryRule(Dependents, [DependentsRequest]),
     QueryRule(GlobalOptions, []),
+    QueryRule(Owners, [OwnersRequest]),
     QueryRule(Roots, [RootsRequest]),
     QueryRule(SealScript, []),
     QueryRule(Targets, [DependenciesRequest]),
