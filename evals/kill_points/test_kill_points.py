@@ -289,7 +289,7 @@ def names(steps: Iterable[StepSeen]) -> list[str]:
 
 def of_the_turn(steps: Iterable[StepSeen]) -> list[str]:
     """What was reported besides the title, which died with its process and is made by the next one."""
-    return [step.name for step in steps if step.fields.get("role") != "title"]
+    return [step.name for step in steps if step.name != "task.finished" and step.fields.get("role") != "title"]
 
 
 def until(name: str, steps: Iterable[StepSeen]) -> list[str]:
