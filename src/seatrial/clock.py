@@ -38,7 +38,7 @@ class VirtualTimer:
         if self._running_out:
             self._move(self._elapsed + max(seconds, 0.0))
         if seconds <= 0 or self._running_out:
-            loop.call_soon(wake.set_result, None)
+            loop.call_soon(_wake, wake)
             return await wake
         self._order += 1
         sleeper = _Sleeper(self._elapsed + seconds, self._order, wake)
@@ -69,8 +69,7 @@ class VirtualTimer:
         while self._sleepers and self._sleepers[0].due <= target:
             sleeper = heapq.heappop(self._sleepers)
             self._move(max(self._elapsed, sleeper.due))
-            if not sleeper.wake.done():
-                sleeper.wake.set_result(None)
+            _wake(sleeper.wake)
         self._move(target)
 
     def _move(self, to: float) -> None:
@@ -95,6 +94,11 @@ class VirtualTimer:
         """
         self._running_out = True
         self.advance(max((sleeper.due for sleeper in self._sleepers), default=self._elapsed) - self._elapsed)
+
+
+def _wake(sleeping: asyncio.Future[None]) -> None:
+    if not sleeping.done():  # who was cancelled does not wake
+        sleeping.set_result(None)
 
 
 ROUNDS = 200

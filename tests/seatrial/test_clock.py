@@ -36,6 +36,23 @@ def test_sleepers_wake_in_the_order_of_their_times_and_see_them(spans: list[int]
     assert asyncio.run(scenario()) == sorted((span, number) for number, span in enumerate(spans))
 
 
+@pytest.mark.parametrize("seconds", [0.0, 5.0])
+def test_who_is_cancelled_as_he_is_about_to_wake_leaves_no_error_behind(seconds: float) -> None:
+    async def scenario() -> list[object]:
+        faults: list[object] = []
+        asyncio.get_running_loop().set_exception_handler(lambda _, context: faults.append(context))
+        timer = VirtualTimer()
+        timer.run_out()
+        asleep = asyncio.ensure_future(timer.sleep(seconds))
+        asyncio.get_running_loop().call_soon(asleep.cancel)
+        await asyncio.gather(asleep, return_exceptions=True)
+        await settle()
+        assert asleep.cancelled()
+        return faults
+
+    assert asyncio.run(scenario()) == []
+
+
 @settings(derandomize=True, database=None, deadline=None)
 @given(st.lists(st.lists(st.integers(1, 20), min_size=1, max_size=4), min_size=1, max_size=4), st.integers(0, 60))
 def test_time_that_passes_wakes_each_sleeper_at_his_own_time_as_often_as_he_goes_to_sleep(
