@@ -52,6 +52,7 @@ class Settings(BaseSettings):
     models: dict[str, str] = {}
     temperature: float = Field(default=ModelOptions.temperature, ge=0, le=2)
     max_tokens: int = Field(default=ModelOptions.max_tokens, ge=1)
+    model_silence_seconds: float = Field(default=ModelOptions.silence_seconds, gt=0)
     zone: str = "UTC"
     week_starts: str = "monday"
     stale_after_days: float = Field(default=7, gt=0)
@@ -99,6 +100,7 @@ class Settings(BaseSettings):
                 default=self.model,
                 temperature=self.temperature,
                 max_tokens=self.max_tokens,
+                silence_seconds=self.model_silence_seconds,
             ),
             limits=Limits(
                 turn_timeout_seconds=self.turn_timeout_seconds,

@@ -21,14 +21,20 @@ from bosun.model.options import ModelOptions
 from bosun.model.tool_deltas import CallDeltas
 from bosun.steps import Step, StepSink
 from bosun.text import storable
-from bosun.timer import Timer
+from bosun.timer import Overtaken, Timer, ahead_of
 from bosun.tool_arguments import JSON
 
 Role: TypeAlias = Literal["agent", "title", "reply_policy"]
 """Which part of Bosun asks."""
 
 BACKOFF_SECONDS: Final = 1.0
-"""How long the agent waits before its one second try."""
+"""How long the agent waits before its one second try, where the provider does not say."""
+
+LONGEST_WAIT_SECONDS: Final = 60.0
+"""A provider that asks to be left alone for longer is not tried again: people are told at once."""
+
+CONNECT_SECONDS: Final = 10.0
+"""How long a connection may take to be made. This is the machine's time: it bounds what the network holds up."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,17 +85,23 @@ class ModelClient:
         self._options = options
         self._timer = timer
         self._steps = steps
-        self._openai = openai.AsyncOpenAI(base_url=options.base_url, api_key=options.api_key, max_retries=0)
+        self._openai = openai.AsyncOpenAI(
+            base_url=options.base_url,
+            api_key=options.api_key,
+            max_retries=0,
+            timeout=openai.Timeout(None, connect=CONNECT_SECONDS),
+        )
 
     async def complete(self, request: ModelRequest) -> ModelAnswer:
         """Ask, a second time after the first failure of a kind that may pass. Raises `ModelFailure`."""
         try:
             return await self._ask(request)
         except ModelFailure as failure:
-            if failure.kind not in RETRIED:
+            wait = BACKOFF_SECONDS if failure.wait_seconds is None else failure.wait_seconds
+            if failure.kind not in RETRIED or wait > LONGEST_WAIT_SECONDS:
                 raise
             logging.getLogger("bosun.model").warning("%s request is tried again after %s", request.role, failure)
-        await self._timer.sleep(BACKOFF_SECONDS)
+        await self._timer.sleep(wait)
         return await self._ask(request)
 
     async def close(self) -> None:
@@ -98,8 +110,12 @@ class ModelClient:
 
     async def _ask(self, request: ModelRequest) -> ModelAnswer:
         self._emit("model.requested", request, role=request.role)
+        heard = _Heard(self._timer, self._options.silence_seconds)
         try:
-            answer = await self._stream(request)
+            answer = await ahead_of(heard.nothing(), self._stream(request, heard))
+        except Overtaken:
+            silence = f"the model said nothing for {self._options.silence_seconds:g} s"
+            raise ModelFailure("timeout", silence) from None
         except openai.OpenAIError as error:
             raise _failure(error) from error
         except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -111,7 +127,7 @@ class ModelClient:
             raise ModelFailure("content_policy", "the answer ended with finish_reason content_filter")
         return answer
 
-    async def _stream(self, request: ModelRequest) -> ModelAnswer:
+    async def _stream(self, request: ModelRequest, heard: _Heard) -> ModelAnswer:
         texts: list[str] = []
         deltas = CallDeltas()
         finish_reason: str | None = None
@@ -129,6 +145,7 @@ class ModelClient:
         )
         async with stream:  # a cancelled turn closes the connection: the running request is aborted, not awaited
             async for chunk in stream:
+                heard.something()
                 if chunk.usage is not None:
                     usage = _usage(chunk.usage)
                 for choice in chunk.choices:
@@ -149,6 +166,23 @@ class ModelClient:
 
     def _emit(self, name: str, request: ModelRequest, **fields: str) -> None:
         self._steps.emit(Step(name, request.conversation_id, dict(fields)))
+
+
+class _Heard:
+    """When something was last heard of an answer."""
+
+    def __init__(self, timer: Timer, longest: float) -> None:
+        self._timer = timer
+        self._longest = longest
+        self._at = timer.monotonic()
+
+    def something(self) -> None:
+        self._at = self._timer.monotonic()
+
+    async def nothing(self) -> None:
+        """Return when nothing was heard for the longest time that is allowed."""
+        while (left := self._at + self._longest - self._timer.monotonic()) > 0:
+            await self._timer.sleep(left)
 
 
 def _parameter(message: PromptMessage) -> ChatCompletionMessageParam:
@@ -198,4 +232,17 @@ def _failure(error: openai.OpenAIError) -> ModelFailure:
         kind = "content_policy" if error.code == "content_filter" else "server"
     else:
         kind = "unknown"
-    return ModelFailure(kind, f"{type(error).__name__}: {error}")
+    return ModelFailure(kind, f"{type(error).__name__}: {error}", wait_seconds=_wait(error))
+
+
+def _wait(error: openai.OpenAIError) -> float | None:
+    """Return what the provider asks for in `retry-after-ms` or `retry-after` (RFC 9110 section 10.2.3, in seconds).
+
+    A date there would be the provider's clock against this one's: it does not count.
+    """
+    headers: Mapping[str, str] = error.response.headers if isinstance(error, openai.APIStatusError) else {}
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        text = headers.get(name, "").strip()
+        if text.isascii() and text.isdigit():
+            return min(int(text[:12]) / unit, 10.0**9)
+    return None

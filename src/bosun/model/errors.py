@@ -46,12 +46,14 @@ SENTENCES: Final[dict[FailureKind, str]] = {
 class ModelFailure(Exception):
     """A model request failed.
 
-    `kind` decides what is done; the message is for the log of whoever runs Bosun, not for people.
+    `kind` decides what is done; the message is for the log of whoever runs Bosun, not for people. `wait_seconds` is how
+    long the provider asks to be left alone, None where it does not say.
     """
 
-    def __init__(self, kind: FailureKind, detail: str) -> None:
+    def __init__(self, kind: FailureKind, detail: str, *, wait_seconds: float | None = None) -> None:
         super().__init__(f"{kind}: {detail}")
         self.kind: FailureKind = kind
+        self.wait_seconds = wait_seconds
 
 
 def kind_of_status(status: int, code: str | None) -> FailureKind:
