@@ -22,6 +22,7 @@ def describe(failure: str, *, cure: str, log: Sequence[str] = ()) -> str:
     return "\n".join([failure, *shown, *([""] if shown else []), cure])
 
 
-def cure_of_full_disk(place: Path) -> dict[str, str]:
-    """What to do when a server's log says, in the C library's words, that there is no space for what it keeps."""
-    return {os.strerror(errno.ENOSPC): f"Free space on the disk of '{place}', then start again."}
+def cure_of_full_disk(place: Path, *signs: str) -> dict[str, str]:
+    """What to do when a server's log says that there is no space for what it keeps: in the C library's words, or by one
+    of the server's own `signs`."""
+    return dict.fromkeys((os.strerror(errno.ENOSPC), *signs), f"Free space on the disk of '{place}', then start again.")

@@ -19,6 +19,9 @@ from embedded_services.sockets import identify, require_short
 
 READY_LINE = "Ready to accept connections"
 
+_SHORT_WRITE = "Short write while writing to the AOF file"
+"""What Valkey says, without a reason, when the last of a disk's space took a part of what it wrote."""
+
 _CURES = {
     "Bad file format reading the append only file": (
         "The append-only file is damaged: restore it, or run valkey-check-aof --fix on a copy."
@@ -61,7 +64,7 @@ class Valkey:
                 death_signal=signal.SIGTERM,
                 environment={"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"},
                 held_descriptors=(claim,),
-                cures={**_CURES, **cure_of_full_disk(data_dir)},
+                cures={**_CURES, **cure_of_full_disk(data_dir, _SHORT_WRITE)},
                 on_end=on_end,
             )
         except BaseException:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import heapq
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -22,6 +23,8 @@ class VirtualTimer:
         self._follows = False
         self._sleepers: list[_Sleeper] = []
         self._told: list[Callable[[float], None]] = []
+        self._begun: list[_Sleeper] = []
+        self._beginning: asyncio.Future[None] | None = None
 
     def tell(self, moved: Callable[[float], None]) -> None:
         """Call `moved` with the seconds since the trial began whenever time has moved, before anybody wakes."""
@@ -41,8 +44,11 @@ class VirtualTimer:
             loop.call_soon(_wake, wake)
             return await wake
         self._order += 1
-        sleeper = _Sleeper(self._elapsed + seconds, self._order, wake)
+        sleeper = _Sleeper(self._elapsed + seconds, self._order, seconds, wake)
         heapq.heappush(self._sleepers, sleeper)
+        self._begun.append(sleeper)
+        if self._beginning is not None:
+            _wake(self._beginning)
         if self._follows:
             self._follows = False
             loop.call_soon(self._move_to, sleeper)
@@ -81,6 +87,28 @@ class VirtualTimer:
     def next_due(self) -> float | None:
         """Return when the next sleeper wakes, None when nobody sleeps."""
         return self._sleepers[0].due if self._sleepers else None
+
+    def wake_next(self) -> Counter[float]:
+        """Move time to where the next sleeper wakes; return how long those slept who wake then, none where none is.
+
+        What `begun` tells begins anew.
+        """
+        self._begun.clear()
+        due = self.next_due()
+        woken = Counter(sleeper.span for sleeper in self._sleepers if sleeper.due == due)
+        if due is not None:
+            self.advance(max(due - self._elapsed, 0.0))
+        return woken
+
+    def begun(self) -> tuple[_Sleeper, ...]:
+        """Return the sleeps that began since the last `wake_next`."""
+        return tuple(self._begun)
+
+    def beginning(self) -> asyncio.Future[None]:
+        """Return what is done as soon as another sleep begins."""
+        if self._beginning is None or self._beginning.done():
+            self._beginning = asyncio.get_running_loop().create_future()
+        return self._beginning
 
     def follow_next_sleep(self, wanted: bool) -> None:
         """Say whether time moves by itself to the end of the next sleep that begins, once."""
@@ -121,10 +149,31 @@ async def pass_time(timer: VirtualTimer, seconds: float) -> None:
     timer.advance(max(target - timer.monotonic(), 0.0))
 
 
+async def pass_until(timer: VirtualTimer, gone: asyncio.Future[None]) -> None:
+    """Let time pass for somebody who waits for what never comes, until he has left, and then to the end of his next
+    wait.
+
+    Time moves from one sleeper's end to the next one's. Who wakes and sleeps again for as long beats (a lease that is
+    checked in): then time moves on. Whoever does anything else is given what time he needs, as it may be the leaving.
+    """
+    while not gone.done():
+        woken = timer.wake_next()
+        if not woken:
+            await gone
+        while not gone.done() and woken - Counter(sleeper.span for sleeper in timer.begun()):
+            await asyncio.wait({gone, timer.beginning()}, return_when=asyncio.FIRST_COMPLETED)
+        waits = [sleeper for sleeper in timer.begun() if not woken[sleeper.span]]
+        if gone.done() and waits:
+            timer.advance(max(waits[0].due - timer.monotonic(), 0.0))
+        elif gone.done():
+            timer.follow_next_sleep(True)
+
+
 @dataclass(order=True)
 class _Sleeper:
     due: float
     order: int
+    span: float = field(compare=False)
     wake: asyncio.Future[None] = field(compare=False)
 
 

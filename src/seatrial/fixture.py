@@ -106,6 +106,24 @@ class AgentUnderTest(Protocol):
         cut before the call takes effect or after.
         """
 
+    def reject_next_model_request(
+        self, kind: str, *, times: int = 1, role: str = "agent", retry_after: int | None = None
+    ) -> None:
+        """Let the next requests to the model fail with a provider's error of this kind (`seatrial.gateway.faults`).
+
+        ``retry_after`` are the seconds that the answer asks to wait for. A request that fails so uses no recorded
+        answer up.
+        """
+
+    def time_out_next_model_request(self, *, times: int = 1, role: str = "agent") -> None:
+        """Let the next requests to the model go without an answer until the agent gives them up; time passes for it."""
+
+    def cut_next_stream(self, *, after: int = 0, times: int = 1, role: str = "agent") -> None:
+        """Let the next streams of the model break off after so many events of the recorded answer.
+
+        In a run that records nothing is there yet to be cut, and the stream breaks off at its beginning.
+        """
+
     async def insert_memory(self, text: str, *, about: str = TEAM) -> None:
         """Store what the agent remembers, of the team or of the person that ``about`` names. It runs nothing."""
 

@@ -137,8 +137,22 @@ class TrialAgent:
         drop: Literal["before", "after"] | None = None,
         times: int = 1,
     ) -> None:
-        """Let the next calls of a method of Slack's fail; see `seatrial.trial.Trial.fail_on_slack`."""
-        self._trial.fail_on_slack(method, error=error, retry_after=retry_after, drop=drop, times=times)
+        """Let the next calls of a method of Slack's fail; see `seatrial.standins.slack.Fault`."""
+        self._trial.faults.of_slack(method, error=error, retry_after=retry_after, drop=drop, times=times)
+
+    def reject_next_model_request(
+        self, kind: str, *, times: int = 1, role: str = "agent", retry_after: int | None = None
+    ) -> None:
+        """Let the next requests to the model fail with a provider's error of this kind."""
+        self._trial.faults.of_model(reject=kind, times=times, role=role, retry_after=retry_after)
+
+    def time_out_next_model_request(self, *, times: int = 1, role: str = "agent") -> None:
+        """Let the next requests to the model go without an answer until the agent gives them up."""
+        self._trial.faults.of_model(time_out=True, times=times, role=role)
+
+    def cut_next_stream(self, *, after: int = 0, times: int = 1, role: str = "agent") -> None:
+        """Let the next streams of the model break off after so many events of the recorded answer."""
+        self._trial.faults.of_model(cut_after=after, times=times, role=role)
 
     async def insert_memory(self, text: str, *, about: str = TEAM) -> None:
         """Store what the agent remembers, of the team or of the person that ``about`` names. It runs nothing.

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from seatrial.clock import TrialClock, VirtualTimer, pass_time
+from seatrial.clock import TrialClock, VirtualTimer, pass_time, pass_until
 
 NOON = datetime(2030, 1, 15, 12, 0, tzinfo=UTC)
 
@@ -207,3 +207,46 @@ def test_time_does_not_run_backwards_and_needs_a_zone() -> None:
         VirtualTimer().advance(-1)
     with pytest.raises(ValueError, match="no time zone"):
         TrialClock(datetime(2030, 1, 15), VirtualTimer())
+
+
+@pytest.mark.parametrize(("beat", "silence", "backoff"), [(15, 70, 1), (15, 70, 30), (7, 70, 1), (100, 70, 1)])
+@pytest.mark.parametrize("late", [0, 1, 50])
+def test_time_passes_until_somebody_leaves_and_over_the_wait_that_he_leaves_for(
+    beat: int, silence: int, backoff: int, late: int
+) -> None:
+    """However many rounds of the loop it takes until his leaving is seen."""
+
+    async def scenario() -> list[tuple[str, float]]:
+        timer = VirtualTimer()
+        gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        seen: list[tuple[str, float]] = []
+
+        async def beats() -> None:
+            while True:
+                await timer.sleep(beat)
+                await settle()  # a store is asked
+                seen.append(("beat", timer.monotonic()))
+
+        async def leave() -> None:
+            for _ in range(late):
+                await settle()
+            gone.set_result(None)
+
+        async def client() -> None:
+            await timer.sleep(silence)
+            leaving = asyncio.ensure_future(leave())
+            seen.append(("left", timer.monotonic()))
+            await timer.sleep(backoff)
+            seen.append(("back", timer.monotonic()))
+            await leaving
+
+        beating, asking = asyncio.ensure_future(beats()), asyncio.ensure_future(client())
+        await settle()
+        await pass_until(timer, gone)
+        await asking
+        beating.cancel()
+        await asyncio.gather(beating, return_exceptions=True)
+        return [each for each in seen if each[0] != "beat"] + [("end", timer.monotonic())]
+
+    end = float(silence + backoff)
+    assert asyncio.run(scenario()) == [("left", float(silence)), ("back", end), ("end", end)]

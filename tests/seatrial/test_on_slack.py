@@ -174,9 +174,9 @@ def test_what_a_handler_of_a_reply_raises_fails_the_call() -> None:
 )
 def test_a_failure_that_passes_is_waited_for_and_the_reply_stands_once(how: Any, calls: list[str | None]) -> None:
     async def scenario(trial: Trial) -> Any:
-        trial.fail_on_slack("chat.postMessage", **how)
+        trial.faults.of_slack("chat.postMessage", **how)
         conversation = await trial.run(slack_mention("one"))
-        assert trial.faults_left() == ()
+        assert trial.faults.left() == ()
         return [call.error for call in conversation.slack if call.method == "chat.postMessage"], texts(conversation)
 
     assert on_slack(scenario) == (calls, ["You said: one"])
@@ -222,7 +222,7 @@ def test_what_does_not_fit_the_conversation_is_a_mistake_of_the_test(start: Any,
 def test_a_fault_that_slack_would_not_have_and_mixed_history_are_mistakes_of_the_test() -> None:
     async def scenario(trial: Trial) -> Any:
         with pytest.raises(TrialInvalid, match=r"no method 'chat\.post'"):
-            trial.fail_on_slack("chat.post", error="fatal_error")
+            trial.faults.of_slack("chat.post", error="fatal_error")
         with pytest.raises(ValueError, match="on Slack or on the web"):
             await trial.load([slack_mention("a"), reply("b"), web_message("c"), reply("d")])
         await trial.run(slack_mention("one"))

@@ -20,7 +20,7 @@ class ModelOptions:
     temperature: float = 0.2
     max_tokens: int = 600
     """The longest answer, in tokens."""
-    silence_seconds: float = 75.0
+    silence_seconds: float = 70.0
     """How long the endpoint may say nothing, at the beginning of an answer or within one. Then the request is given up
     with the kind `timeout`. Shorter than a lease, so that one silent request never costs a worker its conversation."""
 

@@ -102,7 +102,7 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
         if item.fork is not None and current is not None:
             current = await _fork(trial, current, item.fork.at)
         for fault in item.faults:
-            trial.fail_on_slack(**fault.ordered())
+            fault.order(trial.faults)
         inputs = [send.item() for send in item.send]
         during = During(item.during) if item.during else None
         if current is None or item.new_conversation:
@@ -112,7 +112,7 @@ async def _turns(case: Case, trial: Trial, calls: list[CallRecord], findings: li
         current = conversation.conversation_id
         checks = (
             *check_turn(item, conversation),
-            *check_faults(item.faults, trial.faults_left()),
+            *check_faults(item.faults, trial.faults.left()),
             *(() if during is None else during.checks()),
         )
         calls.append(call_record(conversation, checks))

@@ -24,6 +24,10 @@ class Shelf:
         occurrence = self._asked[key]
         return occurrence, self._by_occurrence.get((key, occurrence))
 
+    def next(self, key: str) -> Exchange | None:
+        """The exchange that this request would get, which stays where it is."""
+        return self._by_occurrence.get((key, self._asked[key] + 1))
+
     def unused(self) -> tuple[Exchange, ...]:
         """The exchanges that nobody asked for, in the order of recording."""
         return tuple(each for each in self.exchanges if each.occurrence > self._asked[each.key])

@@ -14,7 +14,8 @@ from functools import partial
 from types import MappingProxyType
 from typing import cast, get_args
 
-from seatrial.gateway.exchange import Aborted, Answer, Exchange, Outcome, Request, Role
+from seatrial.gateway.exchange import Aborted, Answer, Exchange, Outcome, Request, Role, Stream
+from seatrial.gateway.faults import ModelFault, ModelFaults, give_fault
 from seatrial.gateway.key import JSON, parse_json, request_key
 from seatrial.gateway.lost_answers import LostAnswers
 from seatrial.gateway.miss import Miss, find_miss
@@ -51,6 +52,7 @@ class Gateway:
         self.miss: Miss | None = None
         self.in_flight = 0
         self.watcher: Watcher = Nobody()
+        self.faults = ModelFaults()
         self._held: list[Entry] = []
         self._header_names = header_names
         self._recording = recording
@@ -175,7 +177,11 @@ class Gateway:
             except ValueError as error:
                 raise _Refused(400, f"{asked} has a body that cannot be read: {error}.") from error
             sent = self._for_upstream(role, value, body)
-            entry = self._entry(role, conversation_id, Request(method=method, path=path, body=value), body)
+            request = Request(method=method, path=path, body=value)
+            if (fault := self.faults.next(role)) is not None:
+                await self._fail(fault, role, conversation_id, request, receive, responder)
+                return
+            entry = self._entry(role, conversation_id, request, body)
             if entry is not None:
                 await self._serve(entry, sent, receive, responder)
                 return
@@ -205,9 +211,7 @@ class Gateway:
     def _entry(self, role: Role, conversation_id: str, request: Request, body: bytes) -> Entry | None:
         """Book the request; None, and the miss is set, when nothing can answer it."""
         conversation = self.register_conversation(conversation_id)
-        key = request_key(
-            method=request.method, path=request.path, role=role, conversation=conversation, body=request.body
-        )
+        key = self._key(role, conversation, request)
         if (lost := self._lost.take(key)) is not None:
             entry = replace(lost, body=body, again=True)
             self._entries.append(entry)
@@ -222,6 +226,31 @@ class Gateway:
         entry = Entry(role, conversation, key, occurrence, body, request, recorded)
         self._entries.append(entry)
         return entry
+
+    async def _fail(
+        self,
+        fault: ModelFault,
+        role: Role,
+        conversation_id: str,
+        request: Request,
+        receive: Receive,
+        responder: Responder,
+    ) -> None:
+        """Let a request fail. It is booked nowhere and uses no recorded answer up."""
+        key = self._key(role, self.register_conversation(conversation_id), request)
+        recorded = self._shelf.next(key)
+        await self.watcher.asked(role)
+        if not fault.time_out:
+            self.watcher.failed_request()
+        outcome = None if recorded is None else recorded.outcome
+        events = outcome.events if isinstance(outcome, Stream) else ()
+        await give_fault(fault, events, receive=receive, responder=responder, kept_waiting=self.watcher.kept_waiting)
+
+    @staticmethod
+    def _key(role: Role, conversation: int, request: Request) -> str:
+        return request_key(
+            method=request.method, path=request.path, role=role, conversation=conversation, body=request.body
+        )
 
     async def _serve(self, entry: Entry, sent: bytes, receive: Receive, responder: Responder) -> None:
         await self.watcher.asked(entry.role)

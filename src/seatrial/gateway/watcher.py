@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -28,6 +29,9 @@ class Watcher(Protocol):
     def failed_request(self) -> None:
         """Hear that a request got an answer that is an error, of the model's service and not of the gateway."""
 
+    async def kept_waiting(self, gone: asyncio.Future[None]) -> None:
+        """Let time pass for a client that gets no answer, until it is gone."""
+
 
 class Nobody:
     """Looks on at nothing."""
@@ -43,3 +47,6 @@ class Nobody:
 
     def failed_request(self) -> None:
         return None
+
+    async def kept_waiting(self, gone: asyncio.Future[None]) -> None:
+        await gone

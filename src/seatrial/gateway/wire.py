@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from seatrial.gateway.events import encode_event
-from seatrial.serving import Receive, Scope, Send
+from seatrial.serving import Receive, Scope, Send, cut
 
 MAX_REQUEST_BYTES = 8 * 1024 * 1024
 JSON_TYPE = "application/json"
@@ -84,6 +84,10 @@ class Responder:
     async def end_stream(self) -> None:
         """The proper end of a stream."""
         await self._send({"type": "http.response.body", "body": b""})
+
+    def cut(self) -> None:
+        """Break the connection off: what was not sent never comes."""
+        cut(self._send)
 
     async def _start(self, status: int, headers: Mapping[str, str]) -> None:
         raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]

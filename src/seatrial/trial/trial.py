@@ -23,6 +23,7 @@ from seatrial.steps import StepLog
 from seatrial.trial.actions import CallActions
 from seatrial.trial.crash import Crash
 from seatrial.trial.earlier_replies import EarlierReplies
+from seatrial.trial.faults import NOT_ON_SLACK, OrderedFaults
 from seatrial.trial.findings import trial_findings
 from seatrial.trial.recorded import events_of, history_mistakes, load_recorded
 from seatrial.trial.settings import TrialBroken, TrialInvalid
@@ -63,6 +64,7 @@ class Trial:
         self._recording = recording
         self._idle_seconds = idle_seconds
         self._slack = slack
+        self.faults = OrderedFaults(gateway.faults, slack)
         self._conversations = 0
         self._numbers: dict[str, int] = {}
         self._earlier = EarlierReplies()
@@ -329,22 +331,8 @@ class Trial:
 
     def _on_slack(self) -> SlackSide:
         if self._slack is None:
-            raise TrialInvalid(
-                "the agent under test is not on Slack: compose it so (in Python 'agent(slack=True)'); "
-                "its binding's agent has to have the methods of 'OnSlack'"
-            )
+            raise TrialInvalid(NOT_ON_SLACK)
         return self._slack
-
-    def fail_on_slack(self, method: str, **how: Any) -> None:
-        """Let the next calls of a method of Slack's fail; see `seatrial.standins.slack.Fault`.
-
-        Raises TrialInvalid for what Slack would not do.
-        """
-        self._on_slack().order(method, **how)
-
-    def faults_left(self) -> tuple[str, ...]:
-        """Name the methods of Slack's that were to fail and were not called."""
-        return () if self._slack is None else self._slack.faults_left()
 
     def _slack_mark(self) -> int:
         return 0 if self._slack is None else self._slack.mark()

@@ -10,7 +10,7 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from seatrial.clock import VirtualTimer
+from seatrial.clock import VirtualTimer, pass_until
 from seatrial.gateway.exchange import Role
 from seatrial.gateway.tool_calls import CalledTool
 from seatrial.gateway.watcher import NotReleased
@@ -76,6 +76,10 @@ class Watch:
     def failed_request(self) -> None:
         """Let time move with the wait by which the agent answers an error."""
         self._timer.follow_next_sleep(True)
+
+    async def kept_waiting(self, gone: asyncio.Future[None]) -> None:
+        """Let time pass for a client that gets no answer, until it has left and over the wait that it answers with."""
+        await pass_until(self._timer, gone)
 
     async def paused(self, parcel: Parcel) -> None:
         """Keep the rest of a turn in the queue until the handler has returned. Raises NotReleased when it raised."""

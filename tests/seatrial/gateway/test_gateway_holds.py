@@ -53,6 +53,10 @@ class Looker:
     def failed_request(self) -> None:
         self.told.append("failed")
 
+    async def kept_waiting(self, gone: asyncio.Future[None]) -> None:
+        self.told.append("kept waiting")
+        await gone
+
 
 def call_site(site: Site, *, then: Any = "end") -> None:
     """Lay out a stream of words and a call."""
