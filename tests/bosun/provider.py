@@ -37,18 +37,18 @@ def stream(*events: object, then: Literal["end", "cut", "hold"] = "end") -> Orde
     return Ordered(200, body, {"content-type": "text/event-stream"}, then)
 
 
-def chunk(text: str, finish: str | None = None) -> dict[str, Any]:
-    """Return one chunk of a streamed answer."""
-    choice = {"index": 0, "delta": {"content": text}, "finish_reason": finish}
-    return {"id": "c", "object": "chat.completion.chunk", "created": 0, "model": "m", "choices": [choice]}
+def chunk(finish: str | None = None) -> dict[str, Any]:
+    """Return one chunk of a stream. It holds no words: a failure has none that anybody would see."""
+    return {"id": "c", "created": 0, "model": "m", "choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
 
 
-ANSWER = stream(chunk("Yes"), chunk(".", "stop"), "[DONE]")
+REFUSAL = error(400)
+"""What is answered to whoever asks once more than was ordered: that he came so far is all that there is to see."""
 
 
 @dataclass
 class Provider:
-    """What is asked, and what is going to be answered: the orders in their turn, and then `ANSWER`."""
+    """What is asked, and what is going to be answered: the orders in their turn, and then `REFUSAL`."""
 
     orders: deque[Ordered] = field(default_factory=deque)
     asked: list[dict[str, Any]] = field(default_factory=list)
@@ -67,7 +67,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         provider = self.provider
         provider.asked.append(json.loads(self.rfile.read(int(self.headers["content-length"]))))
-        order = provider.orders.popleft() if provider.orders else ANSWER
+        order = provider.orders.popleft() if provider.orders else REFUSAL
         self.close_connection = True
         if order.status is not None:
             self.send_response(order.status)
