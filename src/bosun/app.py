@@ -36,6 +36,7 @@ from bosun.mailbox.worker import Worker
 from bosun.model.client import ModelClient
 from bosun.model.guardian import Guardian
 from bosun.model.reply_policy import ReplyPolicy
+from bosun.model.router import Router
 from bosun.model.titles import write_title
 from bosun.options import BosunOptions
 from bosun.plugins import PluginHost, load_plugins
@@ -59,7 +60,8 @@ def create_app(options: BosunOptions) -> FastAPI:
 
     Connects to nothing; its lifespan does, and raises `SchemaMismatch` where the database is another's.
 
-    Raises `PluginUnknown` for a plugin that does not exist, and `ToolNameTaken` for plugins that do not fit together.
+    Raises `PluginUnknown` for a plugin that does not exist, `ToolNameTaken` for plugins that do not fit together, and
+    `ValueError` for profiles that do not.
     An app is entered once: its lifespan closes what was made here.
     """
     contracts = contract_versions(options.plugins, slack=options.slack is not None)
@@ -90,12 +92,22 @@ def create_app(options: BosunOptions) -> FastAPI:
         recalls=plugins,
     )
     tools = ToolCalls(
-        plugins, log=log, reader=reader, guardian=Guardian(), steps=steps, most=options.limits.tool_calls_per_turn
+        plugins, log=log, reader=reader, guardian=Guardian(model), steps=steps, most=options.limits.tool_calls_per_turn
+    )
+    thinking = Thinking(
+        log=log,
+        reader=reader,
+        assembler=assembler,
+        model=model,
+        router=Router(model, options.profiles),
+        tools=tools,
+        steps=steps,
+        contracts=contracts,
     )
     turns = TurnEngine(
         log=log,
         reader=reader,
-        thinking=Thinking(log=log, reader=reader, assembler=assembler, model=model, tools=tools, contracts=contracts),
+        thinking=thinking,
         tools=tools,
         delivery=RoutedDelivery(WebDelivery(log, steps), _elsewhere(slack, log, reader, steps)),
         clock=clock,

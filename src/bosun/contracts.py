@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from bosun.context.blocks import BLOCK_VERSIONS
-from bosun.context.policy import REPLY_POLICY_VERSION
+from bosun.context.policy import GUARDIAN_VERSION, REPLY_POLICY_VERSION, ROUTER_VERSION
 from bosun.plugins import plugin_contracts
 from bosun.steps import STEPS_VERSION
 
@@ -21,6 +21,8 @@ def contract_versions(plugins: tuple[str, ...] = (), *, slack: bool = False) -> 
     versions = {f"context.{name}": version for name, version in BLOCK_VERSIONS.items()}
     versions["output.reply"] = OUTPUT_REPLY_VERSION
     versions["steps"] = STEPS_VERSION
+    versions["decision.router"] = ROUTER_VERSION
+    versions["decision.guardian"] = GUARDIAN_VERSION
     if slack:
         versions["decision.reply_policy"] = REPLY_POLICY_VERSION
     return {**versions, **plugin_contracts(plugins)}

@@ -16,11 +16,12 @@ from bosun.limits import Limits
 from bosun.mailbox.queue import ConversationQueue
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
+from bosun.model.profiles import DEFAULT_PROFILES, Profile
 from bosun.slack.options import SlackOptions
 from bosun.steps import StepSink
 from bosun.timer import Timer
 
-__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "ModelOptions", "SlackOptions"]
+__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "ModelOptions", "Profile", "SlackOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +32,8 @@ class BosunOptions:
     redis_url: str
     model: ModelOptions
     limits: Limits = field(default_factory=Limits)
+    profiles: tuple[Profile, ...] = DEFAULT_PROFILES
+    """How a turn may be thought about; the router chooses. One of them is the standard one."""
     plugins: tuple[str, ...] = ()
     """Names of `bosun.plugins`; nothing of a plugin that is not named is imported."""
     cross_actor: CrossActor = "follow_up"

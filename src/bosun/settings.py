@@ -17,6 +17,7 @@ from bosun.clock import CalendarPolicy
 from bosun.limits import Limits
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
+from bosun.model.profiles import DEFAULT_PROFILES, Profile, check_profiles
 from bosun.options import BosunOptions
 from bosun.slack.options import SLACK_URL, SlackOptions
 
@@ -56,6 +57,8 @@ class Settings(BaseSettings):
     zone: str = "UTC"
     week_starts: str = "monday"
     stale_after_days: float = Field(default=7, gt=0)
+    profiles: tuple[Profile, ...] = DEFAULT_PROFILES
+    """JSON, for example `[{"name": "standard", "description": "everything", "takes_reasoning": true}]`."""
     plugins: Annotated[tuple[str, ...], NoDecode] = ()
     """For example `BOSUN_PLUGINS=memory`. Without it, no plugin is composed."""
     turn_timeout_seconds: float = Field(default=Limits.turn_timeout_seconds, gt=0)
@@ -87,6 +90,10 @@ class Settings(BaseSettings):
         if not self.model_url:
             raise SettingsInvalid(MODEL_URL_MISSING)
         try:
+            profiles = check_profiles(self.profiles)
+        except ValueError as error:
+            raise SettingsInvalid(f"BOSUN_PROFILES: {error}") from error
+        try:
             calendar = CalendarPolicy(zone=self.zone, week_starts=self.week_starts)
         except ValueError as error:
             raise SettingsInvalid(f"BOSUN_ZONE or BOSUN_WEEK_STARTS: {error}") from error
@@ -112,6 +119,7 @@ class Settings(BaseSettings):
                 attempts=self.attempts,
                 drain_seconds=self.drain_seconds,
             ),
+            profiles=profiles,
             plugins=self.plugins,
             cross_actor=self.cross_actor,
             slack=self._slack(),

@@ -10,7 +10,7 @@ from typing import Any
 from conftest import START, CountedIds, HandClock, KeptSteps
 from slack_server import CHANNEL, ROOT, SlackServer
 from sqlalchemy.ext.asyncio import AsyncEngine
-from turn_bench import Gadgets
+from turn_bench import ONE_PROFILE, Gadgets
 from turn_engine_bench import OneAccount
 
 from bosun.clock import CalendarPolicy
@@ -23,6 +23,7 @@ from bosun.log.store import ConversationLog
 from bosun.mailbox.steering import SteeringRead
 from bosun.model.client import ModelAnswer, ModelRequest
 from bosun.model.guardian import Guardian
+from bosun.model.router import Router
 from bosun.slack.egress import SlackEgress
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
@@ -122,7 +123,7 @@ class SlackBench:
             stopped=self.slack.stopped,
         )
         tools = ToolCalls(
-            [Gadgets()], log=self.log, reader=self.reader, guardian=Guardian(), steps=self.steps, most=150
+            [Gadgets()], log=self.log, reader=self.reader, guardian=Guardian(self.model), steps=self.steps, most=150
         )
         self.engine = TurnEngine(
             log=self.log,
@@ -138,7 +139,9 @@ class SlackBench:
                     steps=self.steps,
                 ),
                 model=self.model,
+                router=Router(self.model, ONE_PROFILE),
                 tools=tools,
+                steps=self.steps,
                 contracts={},
             ),
             tools=tools,

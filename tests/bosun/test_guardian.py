@@ -1,46 +1,43 @@
-"""The guardian's rules: the whole table of effects and what a call would touch."""
+"""The guardian's rules: the whole table of effects and what a call would touch; and that it fails closed."""
 
 from __future__ import annotations
 
+import json
 from itertools import product
 from typing import get_args
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from turn_bench import Unreachable
 
-from bosun.model.guardian import Decision, Guardian, Proposal
+from bosun.context.reviewing import ANSWER, review_prompt
+from bosun.model.guardian import UNREVIEWED, Decision, Guardian, Proposal, by_rule, risk_of
 from bosun.tools import Effect, Touches
 
 READ = ("allow", "low", "it only reads", "rule")
 OWN = ("allow", "low", "it changes only what is kept for the person who asks", "rule")
 SAYS = ("allow", "low", "it says something in the conversation that it is made in", "rule")
-UNREVIEWED = "no review is available"
 
-TABLE: dict[tuple[Effect, Touches], tuple[str, str, str, str]] = {
+TABLE: dict[tuple[Effect, Touches], tuple[str, str, str, str] | None] = {
     ("read", "own_memory"): READ,
     ("read", "conversation"): READ,
     ("read", "other"): READ,
     ("write", "own_memory"): OWN,
     ("write", "conversation"): SAYS,
-    ("write", "other"): ("deny", "medium", UNREVIEWED, "rule"),
-    ("external", "own_memory"): ("deny", "high", UNREVIEWED, "rule"),
-    ("external", "conversation"): ("deny", "high", UNREVIEWED, "rule"),
-    ("external", "other"): ("deny", "high", UNREVIEWED, "rule"),
-    ("destructive", "own_memory"): ("deny", "high", UNREVIEWED, "rule"),
-    ("destructive", "conversation"): ("deny", "high", UNREVIEWED, "rule"),
-    ("destructive", "other"): ("deny", "high", UNREVIEWED, "rule"),
+    ("write", "other"): None,
+    ("external", "own_memory"): None,
+    ("external", "conversation"): None,
+    ("external", "other"): None,
+    ("destructive", "own_memory"): None,
+    ("destructive", "conversation"): None,
+    ("destructive", "other"): None,
 }
+RISKS = {"read": "low", "write": "medium", "external": "high", "destructive": "high"}
 
 
-def test_the_table_is_complete() -> None:
-    """Every effect with everything that it may touch."""
-    assert set(TABLE) == set(product(get_args(Effect), get_args(Touches)))
-
-
-@pytest.mark.parametrize(("effect", "touches"), TABLE)
-@pytest.mark.asyncio
-async def test_what_no_rule_allows_is_denied(effect: Effect, touches: Touches) -> None:
-    """There is no review that could allow it."""
-    proposal = Proposal(
+def proposal(effect: Effect, touches: Touches) -> Proposal:
+    return Proposal(
         tool="look",
         plugin="invented",
         effect=effect,
@@ -48,7 +45,50 @@ async def test_what_no_rule_allows_is_denied(effect: Effect, touches: Touches) -
         arguments={"at": 1},
         actor_id="morgan",
         conversation_id="web:c",
+        asked="Look.",
     )
-    decision = await Guardian().decide(proposal)
+
+
+def test_the_table_is_complete() -> None:
+    """Every effect with everything that it may touch."""
+    assert set(TABLE) == set(product(get_args(Effect), get_args(Touches)))
+    assert set(RISKS) == set(get_args(Effect))
+
+
+@pytest.mark.parametrize(("effect", "touches"), TABLE)
+async def test_what_no_rule_allows_is_denied_when_no_review_can_be_had(effect: Effect, touches: Touches) -> None:
+    decision = await Guardian(Unreachable()).decide(proposal(effect, touches))
     assert isinstance(decision, Decision)
-    assert (decision.decision, decision.risk, decision.reason, decision.by) == TABLE[effect, touches]
+    ruled = TABLE[effect, touches]
+    expected = ruled or ("deny", RISKS[effect], UNREVIEWED, "rule")
+    assert (decision.decision, decision.risk, decision.reason, decision.by) == expected
+    assert (by_rule(effect, touches) is None) == (ruled is None)
+    assert risk_of(effect) == RISKS[effect]
+
+
+@settings(derandomize=True, database=None, deadline=None)
+@given(
+    asked=st.text(max_size=2000),
+    arguments=st.dictionaries(st.text(max_size=20), st.text(max_size=2000) | st.integers() | st.none(), max_size=5),
+)
+def test_whatever_is_asked_and_proposed_the_question_has_three_lines(asked: str, arguments: dict[str, object]) -> None:
+    """So that neither can pass for another line, or for an answer."""
+    question = review_prompt(asked, "look", "external", arguments)[-1].content  # type: ignore[arg-type]
+    lines = question.split("\n")
+    assert [line.partition(":")[0] for line in lines] == ["asked", "call", "arguments"]
+    assert lines[1] == "call: look (external)"
+    assert len(question) < 12_000
+    assert "<" not in question
+
+
+def test_the_examples_are_answers_of_the_schema() -> None:
+    properties = ANSWER["properties"]
+    assert isinstance(properties, dict)
+    answers = [json.loads(each.content) for each in review_prompt("x", "look", "read", {}) if each.role == "assistant"]
+    assert answers
+    for answer in answers:
+        assert list(answer) == list(properties)
+        assert answer["decision"] in ("allow", "ask", "deny")
+        assert answer["risk"] in ("low", "medium", "high")
+        assert len(answer["reason"]) <= 80
+    assert {answer["decision"] for answer in answers} == {"allow", "ask", "deny"}

@@ -9,7 +9,7 @@ import pytest
 from conftest import CountedIds, HandClock, KeptSteps
 from crashes import Crash
 from sqlalchemy.ext.asyncio import AsyncEngine
-from turn_bench import Gadgets, OneTool, open_turn, types
+from turn_bench import Gadgets, OneTool, Unreachable, open_turn, types, unspent
 
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
@@ -89,13 +89,18 @@ async def test_an_absent_store_is_no_result(engine: AsyncEngine) -> None:
     bench = await open_turn(engine)
     broken = bench.gadgets.tool("away", "read", fault=ConnectionError("gone"))
     calls = ToolCalls(
-        [OneTool(broken)], log=bench.log, reader=bench.reader, guardian=Guardian(), steps=bench.steps, most=150
+        [OneTool(broken)],
+        log=bench.log,
+        reader=bench.reader,
+        guardian=Guardian(Unreachable()),
+        steps=bench.steps,
+        most=150,
     )
     await bench.ask(("away", "{}"))
     with pytest.raises(ConnectionError):
-        await calls.settle(bench.turn, "standard")
+        await calls.settle(bench.turn, "standard", asked="Do.", spend=unspent)
     assert await bench.ends() == []
-    await calls.settle(bench.turn, "standard")
+    await calls.settle(bench.turn, "standard", asked="Do.", spend=unspent)
     assert await bench.ends() == [("timed_out", INTERRUPTED)]
     assert bench.gadgets.names == ["away"]
 
@@ -164,4 +169,4 @@ def compose(plugins: Sequence[Gadgets]) -> ToolCalls:
     engine = create_engine("postgresql:///nowhere")
     log = ConversationLog(engine, clock=HandClock(), ids=CountedIds())
     reader = ConversationReader(engine)
-    return ToolCalls(plugins, log=log, reader=reader, guardian=Guardian(), steps=KeptSteps(), most=1)
+    return ToolCalls(plugins, log=log, reader=reader, guardian=Guardian(Unreachable()), steps=KeptSteps(), most=1)

@@ -10,11 +10,15 @@ from crashes import Crash
 from pydantic import BaseModel, ConfigDict
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from bosun.log.events import TokenUsage
 from bosun.log.messages import ConversationRecord, InboundMessage, ProposedCall, Turn
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
 from bosun.log.tool_progress import ToolProgress
+from bosun.model.client import ModelAnswer, ModelRequest
+from bosun.model.errors import ModelFailure
 from bosun.model.guardian import Guardian
+from bosun.model.profiles import Profile
 from bosun.recall import FactBlock, RecallQuery
 from bosun.tools import AnyTool, Effect, Example, Tool, ToolContext, ToolFailed, Touches
 from bosun.turn.tool_calls import ToolCalls
@@ -85,6 +89,23 @@ class Gadgets:
         )
 
 
+class Unreachable:
+    """A model's service that is not there."""
+
+    async def complete(self, request: ModelRequest) -> ModelAnswer:
+        """Fail."""
+        raise ModelFailure("network", "nobody is there")
+
+
+ONE_PROFILE = (Profile(name="standard", description="everything"),)
+"""Nothing to choose from: the router asks nobody."""
+
+
+def unspent(role: str, usage: TokenUsage) -> None:
+    """Hear that nothing was spent: a rule asks nobody."""
+    raise AssertionError(f"{role} took {usage}")
+
+
 @dataclass
 class Bench:
     """An open turn, and what works on its calls."""
@@ -102,7 +123,7 @@ class Bench:
 
     async def settle(self) -> ToolProgress:
         """Work on them."""
-        return await self.calls.settle(self.turn, "standard")
+        return await self.calls.settle(self.turn, "standard", asked="Do.", spend=unspent)
 
     async def ends(self) -> list[tuple[str, str]]:
         """Return each call's status and output; there must be one."""
@@ -118,7 +139,7 @@ async def open_turn(engine: AsyncEngine, conversation_id: str = "web:c", most: i
     said = InboundMessage(id="1", actor_id="morgan", author="Morgan", text="Do.", received_at=START)
     turn = await log.start_turn(conversation_id, [said])
     gadgets, steps = Gadgets(), KeptSteps()
-    calls = ToolCalls([gadgets], log=log, reader=reader, guardian=Guardian(), steps=steps, most=most)
+    calls = ToolCalls([gadgets], log=log, reader=reader, guardian=Guardian(Unreachable()), steps=steps, most=most)
     return Bench(log, reader, turn, gadgets, steps, calls)
 
 

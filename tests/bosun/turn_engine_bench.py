@@ -9,7 +9,7 @@ from conftest import START, CountedIds, HandClock, KeptSteps
 from hand_timer import HandTimer
 from redis.asyncio import Redis
 from sqlalchemy.ext.asyncio import AsyncEngine
-from turn_bench import Gadgets
+from turn_bench import ONE_PROFILE, Gadgets
 
 from bosun.clock import CalendarPolicy
 from bosun.context.assembler import ContextAssembler
@@ -24,6 +24,7 @@ from bosun.mailbox.state import Taken
 from bosun.mailbox.steering import CrossActor, TurnRun
 from bosun.model.client import ModelAnswer, ModelRequest
 from bosun.model.guardian import Guardian
+from bosun.model.router import Router
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
 from bosun.turn.thinking import Thinking
@@ -70,7 +71,7 @@ class EngineBench:
         self.reader = ConversationReader(engine)
         self.mailbox = Mailbox(redis, clock=self.clock, ids=ids, steps=self.steps, attempts=3)
         tools = ToolCalls(
-            [self.gadgets], log=self.log, reader=self.reader, guardian=Guardian(), steps=self.steps, most=150
+            [self.gadgets], log=self.log, reader=self.reader, guardian=Guardian(self.model), steps=self.steps, most=150
         )
         self.thinking = Thinking(
             log=self.log,
@@ -83,7 +84,9 @@ class EngineBench:
                 steps=self.steps,
             ),
             model=self.model,
+            router=Router(self.model, ONE_PROFILE),
             tools=tools,
+            steps=self.steps,
             contracts={},
         )
         self.engine = TurnEngine(

@@ -187,6 +187,18 @@ class TurnStarted(Payload):
     message_ids: list[str]
 
 
+class TurnRouted(Payload):
+    """It was decided how the turn is thought about, before it began to think. Only running turns have it."""
+
+    type: ClassVar[str] = "turn_routed"
+    turn_id: str
+    profile: str
+    reasoning: Literal["low", "medium", "high"]
+    confidence: float
+    reason: str
+    by: DecidedBy
+
+
 class TurnContext(Payload):
     """What a model request of the turn was built from: block names and the contracts' versions.
 
@@ -275,6 +287,7 @@ KNOWN: Final[Mapping[str, type[Payload]]] = {
         ToolExecutionStarted,
         ToolResult,
         TurnStarted,
+        TurnRouted,
         TurnContext,
         DeliveryStarted,
         TurnPaused,

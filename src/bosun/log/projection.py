@@ -20,6 +20,7 @@ from bosun.log.events import (
     TurnCompleted,
     TurnFailed,
     TurnPaused,
+    TurnRouted,
     TurnStarted,
     VisibleMessage,
 )
@@ -68,6 +69,8 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
             calls[payload.call_id]["input"] = payload.input
         elif isinstance(payload, ToolResult):
             calls[payload.call_id].update(status=payload.status, output=payload.output)
+        elif isinstance(payload, TurnRouted):
+            turns[payload.turn_id]["routing"] = payload.model_dump(by_alias=True, exclude={"turn_id"})
         elif isinstance(payload, TurnPaused):
             turns[payload.turn_id]["pauses"] += 1
         elif isinstance(payload, TurnCompleted):
@@ -117,6 +120,7 @@ def _turn(payload: TurnStarted, started_at: datetime) -> dict[str, Any]:
         "id": payload.turn_id,
         "status": "started",
         "error": None,
+        "routing": None,
         "toolCalls": [],
         "guardianReviews": [],
         "pauses": 0,

@@ -14,6 +14,7 @@ from bosun.log.events import (
     MessageUpdated,
     ReplyDecided,
     TurnPaused,
+    TurnRouted,
     TurnStarted,
     UserMessage,
     VisibleMessage,
@@ -122,6 +123,14 @@ class ConversationReader:
         payload = None if row is None else _event(row).payload
         return payload if isinstance(payload, DeliveryStarted) else None
 
+    async def route(self, turn: Turn) -> TurnRouted | None:
+        """Return how the turn is thought about, where that is decided."""
+        query = _events(turn.conversation_id).where(rows.c.idempotency_key == route_key(turn))
+        async with self._engine.connect() as connection:
+            row = (await connection.execute(query)).one_or_none()
+        payload = None if row is None else _event(row).payload
+        return payload if isinstance(payload, TurnRouted) else None
+
     async def place(self, conversation_id: str, turn_id: str) -> str | None:
         """Return what the latest message that a turn has taken in is called where it was written, if elsewhere."""
         async with self._engine.connect() as connection:
@@ -152,6 +161,11 @@ class ConversationReader:
 def delivery_key(turn: Turn) -> str:
     """Return the key of the row that says what a turn's last words are."""
     return f"{DeliveryStarted.type}:{turn.id}"
+
+
+def route_key(turn: Turn) -> str:
+    """Return the key of the row that says how a turn is thought about."""
+    return f"{TurnRouted.type}:{turn.id}"
 
 
 async def latest_turn(connection: AsyncConnection, conversation_id: str) -> tuple[Turn | None, bool]:

@@ -33,12 +33,13 @@ from bosun.log.events import (
     TurnContext,
     TurnFailed,
     TurnPaused,
+    TurnRouted,
     TurnStarted,
     VisibleKind,
     VisibleMessage,
 )
 from bosun.log.messages import ConversationRecord, InboundMessage, ProposedCall, ToolCall, Turn
-from bosun.log.reading import delivery_key, latest_turn, progress_of
+from bosun.log.reading import delivery_key, latest_turn, progress_of, route_key
 from bosun.log.rows import by_bosun, handled, heard, missing, shown
 from bosun.log.writing import NewEvent, hold
 from bosun.stores.tables import conversations
@@ -178,6 +179,10 @@ class ConversationLog:
                 events.append(NewEvent(f"{said.type}:{message_id}", said))
             events += [handled(message.id, None) for message in messages]
             await held.append(await missing(held, events))
+
+    async def record_route(self, turn: Turn, route: TurnRouted) -> bool:
+        """Store how the turn is thought about. Return False when that was decided before; the first decision stays."""
+        return await self._append_once(turn.conversation_id, route_key(turn), route)
 
     async def record_context(
         self, turn: Turn, request: int, blocks: Sequence[str], contracts: Mapping[str, int]

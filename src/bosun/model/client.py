@@ -18,13 +18,14 @@ from bosun.log.events import TokenUsage
 from bosun.log.messages import ProposedCall
 from bosun.model.errors import RETRIED, FailureKind, ModelFailure, kind_of_status
 from bosun.model.options import ModelOptions
+from bosun.model.profiles import Reasoning
 from bosun.model.tool_deltas import CallDeltas
 from bosun.steps import Step, StepSink
 from bosun.text import storable
 from bosun.timer import Overtaken, Timer, ahead_of
 from bosun.tool_arguments import JSON
 
-Role: TypeAlias = Literal["agent", "title", "reply_policy"]
+Role: TypeAlias = Literal["agent", "router", "title", "guardian", "reply_policy", "compaction"]
 """Which part of Bosun asks."""
 
 BACKOFF_SECONDS: Final = 1.0
@@ -47,9 +48,13 @@ class ModelRequest:
     tools: tuple[Mapping[str, JSON], ...] = ()
     """OpenAI function tools that the answer may call. Without any, the request has no such field."""
     max_tokens: int | None = None
-    """Overrides the app's option downwards for a short job."""
+    """Overrides the app's option."""
     temperature: float | None = None
     """Overrides the app's option: a decision is asked for at 0."""
+    model: str | None = None
+    """The alias to ask for; None is the role's own."""
+    reasoning: Reasoning | None = None
+    """How much a model that reasons does so. Without it, the request has no such field."""
     answer: Mapping[str, JSON] | None = None
     """A JSON schema of the whole answer. Without one, the request has no such field."""
 
@@ -133,12 +138,13 @@ class ModelClient:
         finish_reason: str | None = None
         usage = TokenUsage()
         stream = await self._openai.chat.completions.create(
-            model=self._options.alias(request.role),
+            model=request.model or self._options.alias(request.role),
             messages=[_parameter(message) for message in request.messages],
             temperature=self._options.temperature if request.temperature is None else request.temperature,
             max_tokens=request.max_tokens or self._options.max_tokens,
             stream=True,
             stream_options={"include_usage": True},
+            reasoning_effort=openai.omit if request.reasoning is None else request.reasoning,
             response_format=openai.omit if request.answer is None else _json_schema(request),
             tools=cast(Iterable[ChatCompletionFunctionToolParam], request.tools) if request.tools else openai.omit,
             extra_headers={"x-bosun-role": request.role, "x-bosun-conversation": request.conversation_id},

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bosun.context.assembler import ContextAssembler, ContextRequest
-from bosun.log.events import TokenUsage
+from bosun.log.events import TokenUsage, TurnRouted
 from bosun.log.messages import ConversationRecord, InboundMessage, Turn
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog, TurnTakenOver
@@ -18,6 +18,8 @@ from bosun.log.writing import ConversationUnknown
 from bosun.mailbox.steering import Steering, SteeringRead
 from bosun.model.client import Model, ModelAnswer, ModelRequest
 from bosun.model.errors import ModelFailure
+from bosun.model.router import Route, RouteProposal, Router
+from bosun.steps import Step, StepSink
 from bosun.timer import heed_cancellation
 from bosun.tool_arguments import JSON
 from bosun.turn.lifecycle import Answered, Silent, TurnStopped, read_answer
@@ -32,6 +34,16 @@ class Slice:
     asked: Sequence[InboundMessage]
     """The latest messages that the turn has taken in."""
     usage: dict[str, TokenUsage] = field(default_factory=dict)
+    """What the slice took, by the role that asked."""
+
+    @property
+    def words(self) -> str:
+        """What the turn answers: the latest messages that it has taken in."""
+        return "\n".join(message.spoken for message in self.asked)
+
+    def spend(self, role: str, usage: TokenUsage) -> None:
+        """Add to what the slice took."""
+        self.usage[role] = self.usage.get(role, TokenUsage()) + usage
 
 
 class Thinking:
@@ -44,14 +56,18 @@ class Thinking:
         reader: ConversationReader,
         assembler: ContextAssembler,
         model: Model,
+        router: Router,
         tools: ToolCalls,
+        steps: StepSink,
         contracts: Mapping[str, int],
     ) -> None:
         self._log = log
         self._reader = reader
         self._assembler = assembler
         self._model = model
+        self._router = router
         self._tools = tools
+        self._steps = steps
         self._contracts = contracts
 
     async def think(self, work: Slice, steering: Steering) -> Answered | Silent:
@@ -59,13 +75,17 @@ class Thinking:
         conversation = await self._reader.conversation(work.turn.conversation_id)
         if conversation is None:
             raise ConversationUnknown(work.turn.conversation_id)
+        route: Route | None = None
         while True:
             heed_cancellation()
-            progress = await self._tools.settle(work.turn, conversation.account_id)
+            progress = await self._tools.settle(work.turn, conversation.account_id, asked=work.words, spend=work.spend)
             await self.take_in(work, steering)
+            if route is None:
+                route = await self._route(work)
+                await self.take_in(work, steering)  # what came while it was decided
             number = len(progress.answers) + 1
-            request = await self._request(work, conversation, number, self._tools.offered(progress))
-            answer = await self._answer(request, work.usage)
+            request = await self._request(work, conversation, number, self._tools.offered(progress), route)
+            answer = await self._answer(request, work)
             waiting = (await look(work.turn, steering)).messages
             if request.tools and answer.calls:
                 await self._log.record_calls(work.turn, number, answer.text, answer.calls)
@@ -87,11 +107,26 @@ class Thinking:
         work.asked = waiting
         await steering.joined(waiting)
 
-    async def _answer(self, request: ModelRequest, usage: dict[str, TokenUsage]) -> ModelAnswer:
+    async def _route(self, work: Slice) -> Route:
+        """Return the route that is stored, or decide and store it: a turn is routed once."""
+        turn = work.turn
+        stored = await self._reader.route(turn)
+        if stored is not None:
+            return Route(**stored.model_dump(exclude={"turn_id"}))
+        route = await self._router.decide(RouteProposal(asked=work.words, conversation_id=turn.conversation_id))
+        if route.usage != TokenUsage():  # a rule asks nobody
+            work.spend("router", route.usage)
+        told = {name: getattr(route, name) for name in ("profile", "reasoning", "confidence", "reason", "by")}
+        await self._log.record_route(turn, TurnRouted(turn_id=turn.id, **told))
+        fields: dict[str, JSON] = {"profile": route.profile, "reasoning": route.reasoning, "by": route.by}
+        self._steps.emit(Step("turn.routed", turn.conversation_id, fields))
+        return route
+
+    async def _answer(self, request: ModelRequest, work: Slice) -> ModelAnswer:
         """Return an answer with something in it: calls of what was offered, or words."""
         for _ in range(2):  # an empty answer is asked for once more
             answer = await self._model.complete(request)
-            usage[request.role] = usage.get(request.role, TokenUsage()) + answer.usage
+            work.spend(request.role, answer.usage)
             if (request.tools and answer.calls) or read_answer(answer.text) is not None:
                 return answer
         raise ModelFailure("invalid_response", "the model answered nothing, twice")
@@ -102,6 +137,7 @@ class Thinking:
         conversation: ConversationRecord,
         number: int,
         tools: tuple[Mapping[str, JSON], ...],
+        route: Route,
     ) -> ModelRequest:
         turn = work.turn
         prompt = await self._assembler.build(
@@ -110,12 +146,21 @@ class Thinking:
                 account_id=conversation.account_id,
                 actor_id=turn.actor_id,
                 actor_name=turn.author,
-                asked="\n".join(message.spoken for message in work.asked),
+                asked=work.words,
                 history=await self._reader.history(turn.conversation_id),
             )
         )
         await self._log.record_context(turn, number, prompt.blocks, self._contracts)
-        return ModelRequest(role="agent", conversation_id=turn.conversation_id, messages=prompt.messages, tools=tools)
+        profile = self._router.profile(route)
+        return ModelRequest(
+            role="agent",
+            conversation_id=turn.conversation_id,
+            messages=prompt.messages,
+            tools=tools,
+            model=profile.model,
+            max_tokens=profile.max_tokens,
+            reasoning=route.reasoning if profile.takes_reasoning else None,
+        )
 
 
 async def look(turn: Turn, steering: Steering) -> SteeringRead:

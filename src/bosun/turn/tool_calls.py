@@ -8,13 +8,13 @@ model is told.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel
 
-from bosun.log.events import CallEnd
+from bosun.log.events import CallEnd, ReviewDecision, TokenUsage
 from bosun.log.messages import Turn
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
@@ -43,6 +43,20 @@ class ToolNameTaken(ValueError):
 class _Owned:
     plugin: str
     tool: AnyTool
+
+
+@dataclass(frozen=True)
+class _Work:
+    turn: Turn
+    account_id: str
+    asked: str
+    spend: Callable[[str, TokenUsage], None]
+
+
+_NOT_ALLOWED: Final[Mapping[ReviewDecision, str]] = {
+    "ask": "a person has to agree to this call first",
+    "deny": "the call was not allowed",
+}
 
 
 class ToolCalls:
@@ -78,16 +92,19 @@ class ToolCalls:
         """Return the tools of the turn's next request: none when the turn has made as many calls as it may."""
         return self._schemas if len(progress.calls) < self._most else ()
 
-    async def settle(self, turn: Turn, account_id: str) -> ToolProgress:
+    async def settle(
+        self, turn: Turn, account_id: str, *, asked: str, spend: Callable[[str, TokenUsage], None]
+    ) -> ToolProgress:
         """Give each call of the turn that has no result its result, in order, and return where the turn then stands.
 
-        Raises only when a store is away, or whatever cancels it; called again, it goes on where it was.
+        `asked` is what the turn answers, `spend` hears of what reviews take. Raises only when a store is away, or
+        whatever cancels it; called again, it goes on where it was.
         """
         progress = await self._reader.tool_progress(turn)
         if not progress.unfinished:
             return progress
         for call in progress.unfinished:
-            await self._settle(turn, account_id, call)
+            await self._settle(_Work(turn, account_id, asked, spend), call)
         return await self._reader.tool_progress(turn)
 
     async def abandon(self, turn: Turn) -> None:
@@ -107,7 +124,8 @@ class ToolCalls:
             if progress.started:
                 await self._finish(turn, progress, "timed_out", INTERRUPTED)
 
-    async def _settle(self, turn: Turn, account_id: str, progress: CallProgress) -> None:
+    async def _settle(self, work: _Work, progress: CallProgress) -> None:
+        turn = work.turn
         if progress.started:  # by an attempt that ended before it could say what came of it
             await self._finish(turn, progress, "timed_out", INTERRUPTED)
             return
@@ -120,11 +138,13 @@ class ToolCalls:
             await self._finish(turn, progress, "failed", _error(failure))
             return
         given = read_arguments(arguments.model_dump_json())
-        decision = await self._decide(turn, progress, owned, given)
+        decision = await self._decide(work, progress, owned, given)
         if decision.decision != "allow":
-            await self._finish(turn, progress, "denied", _error(f"the call was not allowed: {decision.reason}"))
+            await self._finish(
+                turn, progress, "denied", _error(f"{_NOT_ALLOWED[decision.decision]}: {decision.reason}")
+            )
         elif await self._log.start_tool(turn, call, given):
-            status, output = await self._run(turn, account_id, progress, owned.tool, arguments)
+            status, output = await self._run(turn, work.account_id, progress, owned.tool, arguments)
             await self._finish(turn, progress, status, output)
         else:  # another attempt was faster; whether it lives is not known
             await self._finish(turn, progress, "timed_out", INTERRUPTED)
@@ -139,10 +159,10 @@ class ToolCalls:
         return owned
 
     async def _decide(
-        self, turn: Turn, progress: CallProgress, owned: _Owned, arguments: Mapping[str, JSON]
+        self, work: _Work, progress: CallProgress, owned: _Owned, arguments: Mapping[str, JSON]
     ) -> Decision:
         """Return the decision that is stored, or decide and store it."""
-        stored = progress.review
+        turn, stored = work.turn, progress.review
         if stored is not None:
             return Decision(stored.decision, stored.risk, stored.reason, stored.by)
         tool = owned.tool
@@ -154,8 +174,11 @@ class ToolCalls:
             arguments=arguments,
             actor_id=turn.actor_id,
             conversation_id=turn.conversation_id,
+            asked=work.asked,
         )
         decision = await self._guardian.decide(proposal)
+        if decision.usage != TokenUsage():  # a rule asks nobody
+            work.spend("guardian", decision.usage)
         await self._log.record_review(
             turn,
             progress.call,
