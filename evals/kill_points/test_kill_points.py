@@ -14,10 +14,11 @@ from seatrial import Actions, Conversation, Crash, Kill, MakeAgent, ModelRequest
 KEEP = "Remember that the launch is on Friday."
 ASK = "When is the launch?"
 
-ASKED = ["message.accepted", "message.taken", "context.loaded", "context.rendered", "model.requested"]
+ROUTED = ["message.accepted", "message.taken", "model.requested", "model.answered", "turn.routed"]
+ASKED = [*ROUTED, "context.loaded", "context.rendered", "model.requested"]
 CALLED = [*ASKED, "model.answered", "tool.called", "guardian.reviewed"]
 ANSWERED = [*CALLED, "tool.finished", "context.loaded", "context.rendered", "model.requested", "model.answered"]
-"""What Bosun reports of a turn that keeps something: its request, its call, its answer."""
+"""What Bosun reports of a turn that keeps something: how it is routed, its request, its call, its answer."""
 LEASE_SECONDS = 90
 SLICE_SECONDS = 10
 """Shorter than it takes until the lease is checked in for the first time."""
@@ -75,15 +76,35 @@ async def test_turn_started(agent: MakeAgent) -> None:
     await answered_once(crash)
 
 
+async def test_router_asked(agent: MakeAgent) -> None:
+    crash = await killed(agent, Kill("model.requested"), ROUTED[:3])
+    assert names(await crash.restart()).count("turn.routed") == 1
+    await answered_once(crash)
+
+
+async def test_router_answered(agent: MakeAgent) -> None:
+    """The route dies with the process before it is stored, and nothing went by it: it is decided again."""
+    crash = await killed(agent, Kill("model.answered"), ROUTED[:4])
+    assert names(await crash.restart()).count("turn.routed") == 1
+    await answered_once(crash)
+
+
+async def test_routed(agent: MakeAgent) -> None:
+    """The route is stored: the next process goes by it and decides nothing."""
+    crash = await killed(agent, Kill("turn.routed"), ROUTED)
+    assert "turn.routed" not in names(await crash.restart())
+    await answered_once(crash)
+
+
 async def test_model_asked(agent: MakeAgent) -> None:
-    crash = await killed(agent, Kill("model.requested"), ASKED)
+    crash = await killed(agent, Kill("model.requested", 2), ASKED)
     await crash.restart()
     await answered_once(crash)
 
 
 async def test_model_answered(agent: MakeAgent) -> None:
     """The answer dies with the process, and nothing of it was acted upon: the model is asked again."""
-    crash = await killed(agent, Kill("model.answered"), [*ASKED, "model.answered"])
+    crash = await killed(agent, Kill("model.answered", 2), [*ASKED, "model.answered"])
     assert names(await crash.restart()).count("tool.called") == 1
     await answered_once(crash)
 
@@ -117,14 +138,14 @@ async def test_tool_finished(agent: MakeAgent) -> None:
 
 async def test_before_the_commit_of_the_turn(agent: MakeAgent) -> None:
     """The answer is on its way to the log, and the log never hears of it."""
-    crash = await killed(agent, Kill("commit.before", since="model.answered", since_nth=2), ANSWERED)
+    crash = await killed(agent, Kill("commit.before", since="model.answered", since_nth=3), ANSWERED)
     assert "reply.delivered" in names(await crash.restart())
     await answered_once(crash)
 
 
 async def test_after_the_commit_of_the_turn(agent: MakeAgent) -> None:
     """The log has the answer, Bosun never heard that it has, and the message is still in the mailbox."""
-    crash = await killed(agent, Kill("commit.after", since="model.answered", since_nth=2), ANSWERED)
+    crash = await killed(agent, Kill("commit.after", since="model.answered", since_nth=3), ANSWERED)
     assert of_the_turn(await crash.restart()) == []
     await answered_once(crash)
 
@@ -143,7 +164,7 @@ async def test_before_the_nudge_is_done(agent: MakeAgent) -> None:
 
 async def test_started_again_just_before_the_lease_expires(agent: MakeAgent) -> None:
     bosun = await agent(plugins=["memory"])
-    crash = await bosun.crash(web_message(KEEP), Kill("model.answered"))
+    crash = await bosun.crash(web_message(KEEP), Kill("model.answered", 2))
     bosun.clock.advance(LEASE_SECONDS - 1)
     await crash.restart()
     await answered_once(crash)
@@ -152,7 +173,7 @@ async def test_started_again_just_before_the_lease_expires(agent: MakeAgent) -> 
 async def test_started_again_just_when_the_lease_has_expired(agent: MakeAgent) -> None:
     """Nobody waits for it: the first look takes the conversation over."""
     bosun = await agent(plugins=["memory"])
-    crash = await bosun.crash(web_message(KEEP), Kill("model.answered"))
+    crash = await bosun.crash(web_message(KEEP), Kill("model.answered", 2))
     bosun.clock.advance(LEASE_SECONDS)
     then = bosun.clock.now()
     await crash.restart()
@@ -181,13 +202,13 @@ async def test_sent_again_before_anybody_has_looked(agent: MakeAgent) -> None:
 
 
 async def test_sent_again_under_the_lease_of_the_dead(agent: MakeAgent) -> None:
-    crash = await killed(agent, Kill("model.answered"), [*ASKED, "model.answered"])
+    crash = await killed(agent, Kill("model.answered", 2), [*ASKED, "model.answered"])
     await answered_once(crash)
 
 
 async def test_two_messages_of_one_turn(agent: MakeAgent) -> None:
     bosun = await agent(plugins=["memory"])
-    crash = await bosun.crash([web_message(KEEP), web_message(ASK)], Kill("model.answered"))
+    crash = await bosun.crash([web_message(KEEP), web_message(ASK)], Kill("model.answered", 2))
     await crash.restart()
     await both_answered(crash)
 
@@ -200,7 +221,7 @@ async def test_a_message_that_came_while_the_turn_ran(agent: MakeAgent) -> None:
             await actions.send(web_message(ASK))
 
     bosun = await agent(plugins=["memory"])
-    crash = await bosun.crash(web_message(KEEP), Kill("model.answered"), on_progress=add)
+    crash = await bosun.crash(web_message(KEEP), Kill("model.answered", 2), on_progress=add)
     await crash.restart()
     await both_answered(crash)
 

@@ -78,7 +78,7 @@ BOSUN = (
         (
             *SEAMS,
             *("bosun.model.options", "bosun.context.sources", "bosun.mailbox.queue", "bosun.mailbox.steering"),
-            "bosun.slack.options",
+            *("bosun.model.profiles", "bosun.slack.options"),
         ),
         "options name the seams' types",
     ),
@@ -202,7 +202,11 @@ BOSUN = (
     ),
     Room(
         "bosun.settings",
-        (*SEAMS, "bosun.options", "bosun.mailbox.steering", "bosun.model.options", "bosun.slack.options"),
+        (
+            *SEAMS,
+            *("bosun.options", "bosun.mailbox.steering", "bosun.model.options", "bosun.model.profiles"),
+            "bosun.slack.options",
+        ),
         "the environment becomes options, and nothing else reads it",
     ),
     Room("bosun.serve", ("bosun.**",), "a host: it starts stores and the app", may_not=("bosun.__main__",)),
