@@ -95,6 +95,7 @@ def test_every_type_is_known_by_its_own_name() -> None:
         "tool_execution_started",
         "tool_result",
         "turn_started",
+        "turn_routed",
         "turn_context",
         "delivery_started",
         "turn_paused",

@@ -15,6 +15,8 @@ def test_the_contracts_of_an_app_without_plugins() -> None:
         "context.account": 1,
         "context.actor": 1,
         "context.time": 1,
+        "decision.guardian": 1,
+        "decision.router": 1,
         "output.reply": 1,
         "steps": 1,
     }

@@ -11,6 +11,7 @@ from crashes import Crash
 from sqlalchemy.ext.asyncio import AsyncEngine
 from turn_bench import Gadgets, OneTool, Unreachable, open_turn, types, unspent
 
+from bosun.log.events import ReviewDecision
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
 from bosun.model.guardian import Guardian
@@ -133,17 +134,21 @@ async def test_the_calls_of_a_turn_that_fails_have_ends_too(engine: AsyncEngine)
     assert bench.gadgets.names == ["look", "look"]
 
 
+@pytest.mark.parametrize(
+    ("decision", "told"),
+    [("ask", "a person has to agree to this call first"), ("deny", "the call was not allowed")],
+)
 @pytest.mark.asyncio
-async def test_what_was_decided_is_not_decided_again(engine: AsyncEngine) -> None:
+async def test_what_was_decided_is_not_decided_again(engine: AsyncEngine, decision: ReviewDecision, told: str) -> None:
     """The stored decision counts, whatever the guardian would say now."""
     bench = await open_turn(engine)
     await bench.ask(("look", "{}"))
     (progress,) = (await bench.reader.tool_progress(bench.turn)).calls
     await bench.log.record_review(
-        bench.turn, progress.call, effect="read", decision="ask", risk="high", reason="somebody said so", by="model"
+        bench.turn, progress.call, effect="read", decision=decision, risk="high", reason="somebody said so", by="model"
     )
     await bench.settle()
-    assert await bench.ends() == [("denied", "Error: the call was not allowed: somebody said so.")]
+    assert await bench.ends() == [("denied", f"Error: {told}: somebody said so.")]
     assert bench.gadgets.done == []
 
 

@@ -24,6 +24,7 @@ from bosun.mailbox.state import Taken
 from bosun.mailbox.steering import CrossActor, TurnRun
 from bosun.model.client import ModelAnswer, ModelRequest
 from bosun.model.guardian import Guardian
+from bosun.model.profiles import Profile
 from bosun.model.router import Router
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
@@ -63,7 +64,13 @@ class OneAccount:
 class EngineBench:
     """One conversation, its mailbox, and the engine."""
 
-    def __init__(self, engine: AsyncEngine, redis: Redis, limits: Limits | None = None) -> None:
+    def __init__(
+        self,
+        engine: AsyncEngine,
+        redis: Redis,
+        limits: Limits | None = None,
+        profiles: tuple[Profile, ...] = ONE_PROFILE,
+    ) -> None:
         self.clock, self.steps, self.gadgets = HandClock(), KeptSteps(), Gadgets()
         self.timer, self.bell, self.model = HandTimer(self.clock), StopBell(), Unanswered()
         ids = CountedIds()
@@ -84,7 +91,7 @@ class EngineBench:
                 steps=self.steps,
             ),
             model=self.model,
-            router=Router(self.model, ONE_PROFILE),
+            router=Router(self.model, profiles),
             tools=tools,
             steps=self.steps,
             contracts={},
