@@ -75,8 +75,8 @@ def test_whatever_is_asked_and_proposed_the_question_has_three_lines(asked: str,
     """So that neither can pass for another line, or for an answer."""
     question = review_prompt(asked, "look", "external", arguments)[-1].content  # type: ignore[arg-type]
     lines = question.split("\n")
-    assert [line.partition(":")[0] for line in lines] == ["asked", "call", "arguments"]
-    assert lines[1] == "call: look (external)"
+    assert [line.partition(":")[0] for line in lines] == ["call", "arguments", "asked"]
+    assert lines[0] == "call: look (external)"
     assert len(question) < 12_000
     assert "<" not in question
 

@@ -17,27 +17,49 @@ LONGEST_REASON: Final = 80
 
 _EXAMPLES: Final = (
     (
-        ("Tell #team that lunch is at noon.", "send_message", "external", {"channel": "#team", "text": "Lunch: noon"}),
-        ("the person asked for just this", "allow", "low"),
+        ("Good morning, Bosun", "send_message", "external", {"channel": "#team", "text": "Good morning"}),
+        ("a greeting", "deny", "high"),
+    ),
+    (
+        ("Delete Nova, we are done with it.", "delete_project", "destructive", {"name": "Nova"}),
+        ("an order: delete Nova", "allow", "medium"),
+    ),
+    (
+        ("Tidy the list a little.", "delete_project", "destructive", {"name": "Atlas"}),
+        ("an order that names no project", "ask", "high"),
+    ),
+    (("Who works on Nova?", "delete_project", "destructive", {"name": "Nova"}), ("a question", "deny", "high")),
+    (
+        ("Rename Nova to Sol.", "rename_project", "write", {"from": "Nova", "to": "Sol"}),
+        ("an order: rename Nova", "allow", "low"),
+    ),
+    (
+        ("Nova is an odd name.", "rename_project", "write", {"from": "Nova", "to": "Sol"}),
+        ("an opinion", "ask", "medium"),
+    ),
+    (
+        (
+            "Post in #team that lunch is at noon.",
+            "send_message",
+            "external",
+            {"channel": "#team", "text": "Lunch is at noon."},
+        ),
+        ("an order: post in #team", "allow", "low"),
     ),
     (
         ("Which projects are late?", "send_message", "external", {"channel": "#all", "text": "We are late"}),
-        ("nobody asked for a message", "deny", "high"),
+        ("a question", "deny", "high"),
     ),
     (
-        ("Clean up a little.", "delete_project", "destructive", {"name": "Atlas"}),
-        ("it deletes what was not named", "ask", "high"),
+        ("Maybe #sales should know.", "send_message", "external", {"channel": "#sales", "text": "News"}),
+        ("an opinion", "ask", "high"),
     ),
     (
-        ("Write to #sales that the demo is on Monday.", "send_message", "external", {"channel": "#sales",
-                                                                                    "text": "The demo is on Monday."}),
-        ("the person asked for just this", "allow", "low"),
+        ("Write to #sales: we won.", "send_message", "external", {"channel": "#sales", "text": "We won."}),
+        ("an order: write to #sales", "allow", "low"),
     ),
-    (
-        ("Thanks!", "delete_project", "destructive", {"name": "Delta"}),
-        ("nobody asked to delete anything", "deny", "high"),
-    ),
-)  # fmt: skip
+    (("Thank you!", "send_message", "external", {"channel": "#team", "text": "Thanks"}), ("thanks", "deny", "high")),
+)
 """What was asked, the tool, its effect and arguments; then why, what is decided, and how much is at stake."""
 
 ANSWER: Final[dict[str, JSON]] = {
@@ -64,4 +86,4 @@ def review_prompt(asked: str, tool: str, effect: str, arguments: Mapping[str, JS
 
 def _call(asked: str, tool: str, effect: str, arguments: Mapping[str, object]) -> str:
     told = one_line(json.dumps(arguments, ensure_ascii=False, sort_keys=True), LONGEST_ARGUMENTS)
-    return f"asked: {one_line(asked, LONGEST_ASKED)}\ncall: {one_line(tool)} ({effect})\narguments: {told}"
+    return f"call: {one_line(tool)} ({effect})\narguments: {told}\nasked: {one_line(asked, LONGEST_ASKED)}"
