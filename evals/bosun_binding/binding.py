@@ -19,6 +19,7 @@ from bosun.options import BosunOptions
 from bosun.plugins import PluginHost
 from bosun.stores.migrations import migrate, migrations_fingerprint
 from bosun.stores.postgres import create_engine
+from bosun_binding.decisions import deciding
 from bosun_binding.driver import ACCOUNT, BosunAgent
 from bosun_binding.earlier_tools import EarlierTools
 from bosun_binding.seams import FixtureSnapshotSource, HarnessIds, HarnessQueue, HarnessSteps
@@ -121,7 +122,11 @@ class BosunBinding:
             async with serve(app, lifespan=True) as url:
                 host = PluginHost(engine=engine, clock=clock, ids=ids)
                 tools = EarlierTools(world.composition.plugins, host)
-                async with on_slack(world, host, tools) as slack, BosunAgent(url, host, tools, slack) as agent:
+                async with (
+                    deciding(world) as decisions,
+                    on_slack(world, host, tools) as slack,
+                    BosunAgent(url, host, tools, slack, decisions) as agent,
+                ):
                     yield agent
         finally:
             await engine.dispose()

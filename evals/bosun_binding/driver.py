@@ -14,6 +14,7 @@ from bosun.log.messages import ConversationRecord, InboundMessage
 from bosun.log.recorded import read_recorded
 from bosun.log.store import ConversationLog
 from bosun.plugins import PluginHost
+from bosun_binding.decisions import Decisions
 from bosun_binding.earlier_tools import EarlierTools
 from bosun_binding.error_log import ErrorLog
 from bosun_binding.setup import setup_module
@@ -35,7 +36,14 @@ class BosunAgent:
     side on Slack, where it is there.
     """
 
-    def __init__(self, url: str, host: PluginHost, tools: EarlierTools, slack: OnSlack | None = None) -> None:
+    def __init__(
+        self,
+        url: str,
+        host: PluginHost,
+        tools: EarlierTools,
+        slack: OnSlack | None = None,
+        decisions: Decisions | None = None,
+    ) -> None:
         self._http = httpx.AsyncClient(base_url=url, timeout=None)
         self._host = host
         self._clock = host.clock
@@ -43,6 +51,7 @@ class BosunAgent:
         self._log = ConversationLog(host.engine, clock=host.clock, ids=host.ids)
         self._tools = tools
         self._slack = slack
+        self._decisions = decisions
         self._errors = ErrorLog()
         self._tokens: dict[str, str] = {}
         self._owners: dict[str, str] = {}
@@ -63,6 +72,12 @@ class BosunAgent:
         body = await self._post(path, {"idempotencyKey": key, "message": item.text}, item.author)
         self._owners.setdefault(body["conversationId"], item.author)
         return Sent(body["conversationId"], body["messageId"])
+
+    async def decide(self, kind: str, proposal: Mapping[str, Any], *, conversation_id: str) -> Mapping[str, Any]:
+        """Call one of Bosun's public decision functions. Raises InputRefused."""
+        if self._decisions is None:
+            raise InputRefused("no decision can be asked for where Bosun runs in a process of its own")
+        return await self._decisions.decide(kind, proposal, conversation_id=conversation_id)
 
     async def stop(self, conversation_id: str, *, author: str) -> None:
         """Post the stop as its author. Raises InputRefused with Bosun's answer."""

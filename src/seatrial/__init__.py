@@ -3,7 +3,7 @@
 These are the names that a test of an agent uses. Everything else in this package is how they work.
 """
 
-from seatrial.conversation import Conversation, Reply, Said, ToolCall, Turn
+from seatrial.conversation import Conversation, Decision, Reply, Said, ToolCall, Turn
 from seatrial.fixture import AgentUnderTest, Crash, MakeAgent, Run
 from seatrial.history import HistoryReply, HistoryTool, RecordedConversation, recorded_conversation, reply, tool_call
 from seatrial.inputs import (
@@ -37,6 +37,7 @@ __all__ = [
     "AgentUnderTest",
     "Conversation",
     "Crash",
+    "Decision",
     "HistoryReply",
     "HistoryTool",
     "Input",

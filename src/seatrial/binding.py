@@ -112,6 +112,18 @@ class Forks(Protocol):
 
 
 @runtime_checkable
+class Decides(Protocol):
+    """An agent whose decisions can be asked for one by one. Optional: a test of a decision needs it."""
+
+    async def decide(self, kind: str, proposal: Mapping[str, Any], *, conversation_id: str) -> Mapping[str, Any]:
+        """Call the public function that decides this in a turn, with the model, time and steps of the world.
+
+        Its requests name the conversation. Raises InputRefused, in words, for a decision that the agent does not make
+        and for a proposal that does not fit.
+        """
+
+
+@runtime_checkable
 class LoadsRecorded(Protocol):
     """An agent that reads what its own export wrote. Optional: a test with a recorded conversation needs it."""
 

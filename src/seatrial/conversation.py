@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Protocol
 
@@ -103,6 +103,15 @@ class ConversationState:
             turns=tuple(turn for turn in turns if turn is not None),
             transcript=tuple(said for said in self.transcript if said.id not in known_words),
         )
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What one of the agent's public decision functions answered, and the steps that it went."""
+
+    kind: str
+    answer: Mapping[str, Any]
+    steps: tuple[StepSeen, ...]
 
 
 class ConversationDriver(Protocol):

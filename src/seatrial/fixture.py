@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from seatrial.clock import TrialClock
-from seatrial.conversation import Conversation
+from seatrial.conversation import Conversation, Decision
 from seatrial.history import History
 from seatrial.inputs import TEAM, Input
 from seatrial.kill import Kill, LogRow
@@ -89,6 +89,12 @@ class AgentUnderTest(Protocol):
         """Read what the agent's reporting API tells of each event of a conversation, from its beginning.
 
         It is for proofs about the agent's log. Every other test asserts on what people see.
+        """
+
+    async def decide(self, kind: str, **proposal: Any) -> Decision:
+        """Ask for one decision by itself: the public function that a turn calls, with the model behind the gateway.
+
+        ``kind`` and ``proposal`` are the agent's words. A test of a decision that the agent does not make is *invalid*.
         """
 
     def fail_on_slack(

@@ -21,7 +21,7 @@ from seatrial.binding import Binding, BindingFile, Calendar, Composition, read_b
 from seatrial.cases.attempt import DEFAULT_INSTANT, request_records
 from seatrial.cases.contracts import Holder, contract_findings
 from seatrial.clock import TrialClock
-from seatrial.conversation import Conversation
+from seatrial.conversation import Conversation, Decision
 from seatrial.fixture import AgentUnderTest, MakeAgent, Run
 from seatrial.gateway.recording import Recording, RecordingBroken, RecordingWithheld, load_recording, write_recording
 from seatrial.gateway.upstream import Upstream
@@ -127,6 +127,10 @@ class TrialAgent:
     async def events(self, conversation: Conversation) -> tuple[Mapping[str, Any], ...]:
         """Read what the agent's reporting API tells of each event of a conversation."""
         return await self._trial.events(conversation.conversation_id)
+
+    async def decide(self, kind: str, **proposal: Any) -> Decision:
+        """Ask for one decision of the agent's by itself; see `seatrial.binding.Decides`."""
+        return await self._trial.decide(kind, proposal)
 
     def fail_on_slack(
         self,

@@ -292,9 +292,13 @@ class InventedBinding:
     def prepare_database(self, postgres_url: str) -> None:
         return None
 
+    def agent(self, world: World) -> InventedAgent:
+        """Make the agent."""
+        return InventedAgent(world, self._way)
+
     @asynccontextmanager
     async def running(self, world: World) -> AsyncIterator[Agent]:
-        agent = InventedAgent(world, self._way)
+        agent = self.agent(world)
         worker = asyncio.ensure_future(agent.work())
         try:
             yield agent

@@ -9,7 +9,7 @@ from typing import Any
 
 from seatrial.binding import Agent, AgentGone, Binding, Composition, Forks, InputRefused, Restarts, Stops
 from seatrial.clock import TrialClock, VirtualTimer
-from seatrial.conversation import Conversation, ConversationState, Reply
+from seatrial.conversation import Conversation, ConversationState, Decision, Reply
 from seatrial.gateway.recording import Recording
 from seatrial.gateway.seen import SeenRequest
 from seatrial.gateway.server import Gateway
@@ -22,6 +22,7 @@ from seatrial.progress import OnProgress
 from seatrial.steps import StepLog
 from seatrial.trial.actions import CallActions
 from seatrial.trial.crash import Crash
+from seatrial.trial.decisions import Deciding
 from seatrial.trial.earlier_replies import EarlierReplies
 from seatrial.trial.faults import NOT_ON_SLACK, OrderedFaults
 from seatrial.trial.findings import trial_findings
@@ -69,6 +70,8 @@ class Trial:
         self._numbers: dict[str, int] = {}
         self._earlier = EarlierReplies()
         self._sent = 0
+        bound = None if recording else idle_seconds
+        self._deciding = Deciding(agent, gateway, steps, timer, seconds=bound)
         self._inserted = 0
         self._busy = False
         self.calls: list[Conversation] = []
@@ -143,6 +146,15 @@ class Trial:
         self._numbers[fork_id] = self._conversations
         state = await self._agent.read(fork_id)
         return self._conversation(fork_id, state.after(state), self._steps.mark(), self._slack_mark())
+
+    async def decide(self, kind: str, proposal: Mapping[str, Any]) -> Decision:
+        """Ask for one decision of the agent's by itself. It belongs to no conversation and runs no turn."""
+        with self._calling():
+            decision, told = await self._deciding.decide(kind, proposal, self, CallActions(self, None))
+            await self._settle()
+        self.calls.append(told)
+        self._check_failures()
+        return decision
 
     async def events(self, conversation_id: str) -> tuple[Mapping[str, Any], ...]:
         """Return what the agent's reporting API tells of each event of a conversation."""

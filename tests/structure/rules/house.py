@@ -221,7 +221,8 @@ BOSUN_FOR_HOSTS = (
     *("bosun.app", "bosun.options", "bosun.accounts", "bosun.contracts", "bosun.identity"),
     *("bosun.context.sources", "bosun.mailbox.mailbox", "bosun.mailbox.queue", "bosun.model.options"),
     *("bosun.slack.channel", "bosun.slack.options", "bosun.slack.people", "bosun.slack.reading", "bosun.log.messages"),
-    *("bosun.log.store", "bosun.log.recorded", "bosun.log.loading", "bosun.model.guardian"),
+    *("bosun.log.store", "bosun.log.recorded", "bosun.log.loading"),
+    *("bosun.model.client", "bosun.model.guardian", "bosun.model.router"),
     *("bosun.stores.migrations", "bosun.stores.postgres", "bosun.stores.redis"),
     *PLUGIN_API,
 )
