@@ -20,7 +20,7 @@ from bosun_binding.error_log import ErrorLog
 from bosun_binding.setup import setup_module
 from bosun_binding.slack import OnSlack, conversation_in
 from seatrial.binding import InputRefused, Sent, SlackExchange
-from seatrial.conversation import ConversationState, Reply, Said, ToolCall, Turn
+from seatrial.conversation import Compaction, ConversationState, Reply, Said, ToolCall, Turn
 from seatrial.history import Exchange, RecordedConversation
 from seatrial.inputs import DEFAULT_AUTHOR, WebMessage
 from seatrial.slack import SlackMember, SlackRequest, SlackThread
@@ -235,6 +235,7 @@ def _state(data: dict[str, Any]) -> ConversationState:
             status=t["status"],
             replies=tuple(reply for reply in replies if reply.turn_id == t["id"]),
             tool_calls=tuple(ToolCall(**call) for call in t["toolCalls"]),
+            compactions=tuple(Compaction(made["kind"], made["summary"]) for made in t["compactions"]),
         )
         for t in data["turns"]
     )

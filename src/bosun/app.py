@@ -44,6 +44,7 @@ from bosun.steps import LoggedSteps, StepSink
 from bosun.stores.postgres import create_engine, require_schema
 from bosun.stores.redis import connect
 from bosun.timer import Timer
+from bosun.turn.compaction import Compactor
 from bosun.turn.delivery import Delivery, WebDelivery
 from bosun.turn.engine import TurnEngine
 from bosun.turn.posting import PostedDelivery
@@ -100,6 +101,7 @@ def create_app(options: BosunOptions) -> FastAPI:
         assembler=assembler,
         model=model,
         router=Router(model, options.profiles),
+        compactor=Compactor(model=model, log=log, steps=steps, window=options.limits.context_window_tokens),
         tools=tools,
         steps=steps,
         contracts=contracts,

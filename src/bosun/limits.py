@@ -17,6 +17,9 @@ class Limits:
     """How many slices one turn may have, counted in the log. After the last it fails with the kind `timeout`."""
     tool_calls_per_turn: int = 150
     """How many calls of tools one turn may make, counted in the log. Further ones fail, and no tools are offered."""
+    context_window_tokens: int = 32_000
+    """How many tokens the agent's model takes in one request, its answer included. From nine tenths of it on, what came
+    before is summarized."""
     automated_turns: int = 10
     """How many turns in a row a conversation may have that no person asked for. Then one notice, and silence until a
     person writes."""

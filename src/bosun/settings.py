@@ -66,6 +66,7 @@ class Settings(BaseSettings):
     slices_per_turn: int = Field(default=Limits.slices_per_turn, ge=1)
     automated_turns: int = Field(default=Limits.automated_turns, ge=1)
     cross_actor: CrossActor = "follow_up"
+    context_window_tokens: int = Field(default=Limits.context_window_tokens, ge=1)
     tool_calls_per_turn: int = Field(default=Limits.tool_calls_per_turn, ge=1)
     workers: int = Field(default=Limits.workers, ge=1)
     attempts: int = Field(default=Limits.attempts, ge=1)
@@ -114,6 +115,7 @@ class Settings(BaseSettings):
                 slice_budget_seconds=self.slice_budget_seconds,
                 slices_per_turn=self.slices_per_turn,
                 automated_turns=self.automated_turns,
+                context_window_tokens=self.context_window_tokens,
                 tool_calls_per_turn=self.tool_calls_per_turn,
                 workers=self.workers,
                 attempts=self.attempts,

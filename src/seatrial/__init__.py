@@ -3,7 +3,7 @@
 These are the names that a test of an agent uses. Everything else in this package is how they work.
 """
 
-from seatrial.conversation import Conversation, Decision, Reply, Said, ToolCall, Turn
+from seatrial.conversation import Compaction, Conversation, Decision, Reply, Said, ToolCall, Turn
 from seatrial.fixture import AgentUnderTest, Crash, MakeAgent, Run
 from seatrial.history import HistoryReply, HistoryTool, RecordedConversation, recorded_conversation, reply, tool_call
 from seatrial.inputs import (
@@ -35,6 +35,7 @@ from seatrial.steps import StepSeen
 __all__ = [
     "Actions",
     "AgentUnderTest",
+    "Compaction",
     "Conversation",
     "Crash",
     "Decision",

@@ -48,13 +48,22 @@ class ToolCall:
 
 
 @dataclass(frozen=True)
+class Compaction:
+    """What the model reads was summarized, to make room. ``kind`` is the agent's word for how."""
+
+    kind: str
+    summary: str
+
+
+@dataclass(frozen=True)
 class Turn:
-    """One turn, with what it showed and called."""
+    """One turn, with what it showed and called, and where room was made for it."""
 
     id: str
     status: TurnStatus
     replies: tuple[Reply, ...]
     tool_calls: tuple[ToolCall, ...]
+    compactions: tuple[Compaction, ...] = ()
 
     def after(self, earlier: Turn | None) -> Turn | None:
         """Return what came to this turn after `earlier`, None when nothing did.
@@ -69,6 +78,7 @@ class Turn:
             self,
             replies=tuple(reply for reply in self.replies if reply not in earlier.replies),
             tool_calls=tuple(call for call in self.tool_calls if call not in earlier.tool_calls),
+            compactions=self.compactions[len(earlier.compactions) :],
         )
 
 
@@ -155,6 +165,11 @@ class Conversation:
     def reactions(self) -> tuple[str, ...]:
         """The emoji that the agent put under messages of this conversation's thread on Slack, in order."""
         return tuple(str(call.args["name"]) for call in self._done("reactions.add"))
+
+    @property
+    def compactions(self) -> tuple[Compaction, ...]:
+        """What was summarized for these turns, in order."""
+        return tuple(made for turn in self.turns for made in turn.compactions)
 
     @property
     def statuses(self) -> tuple[str, ...]:

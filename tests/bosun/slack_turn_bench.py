@@ -25,6 +25,7 @@ from bosun.model.client import ModelAnswer, ModelRequest
 from bosun.model.guardian import Guardian
 from bosun.model.router import Router
 from bosun.slack.egress import SlackEgress
+from bosun.turn.compaction import Compactor
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
 from bosun.turn.posting import PostedDelivery
@@ -139,6 +140,7 @@ class SlackBench:
                     steps=self.steps,
                 ),
                 model=self.model,
+                compactor=Compactor(model=self.model, log=self.log, steps=self.steps, window=32_000),
                 router=Router(self.model, ONE_PROFILE),
                 tools=tools,
                 steps=self.steps,

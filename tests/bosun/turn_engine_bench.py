@@ -26,6 +26,7 @@ from bosun.model.client import ModelAnswer, ModelRequest
 from bosun.model.guardian import Guardian
 from bosun.model.profiles import Profile
 from bosun.model.router import Router
+from bosun.turn.compaction import Compactor
 from bosun.turn.delivery import WebDelivery
 from bosun.turn.engine import TurnEngine
 from bosun.turn.thinking import Thinking
@@ -91,6 +92,7 @@ class EngineBench:
                 steps=self.steps,
             ),
             model=self.model,
+            compactor=Compactor(model=self.model, log=self.log, steps=self.steps, window=32_000),
             router=Router(self.model, profiles),
             tools=tools,
             steps=self.steps,

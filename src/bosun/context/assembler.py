@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 
 from bosun.clock import CalendarPolicy, Clock
-from bosun.context.blocks import Block, account_block, actor_block, fact_block, time_block
+from bosun.context.blocks import Block, account_block, actor_block, fact_block, summary_block, time_block
 from bosun.context.policy import LONGEST_TITLED, POLICY, TITLE_POLICY
 from bosun.context.prompt import Prompt, PromptMessage
 from bosun.context.sources import SnapshotSource
@@ -60,11 +60,12 @@ class ContextAssembler:
             account_block(snapshot, now, self._calendar, self._stale_after),
             actor_block(request.actor_name),
             time_block(now, self._calendar),
+            *(summary_block(message.text) for message in request.history if message.role == "summary"),
             *await self._recalled(request),
         )
         system = "\n".join((POLICY, *(block.render() for block in blocks)))
         prompt = Prompt(
-            messages=(PromptMessage("system", system), *(_spoken(message) for message in request.history)),
+            messages=(PromptMessage("system", system), *_spoken(request.history)),
             blocks=tuple(block.name for block in blocks),
         )
         self._emit("context.rendered", request, blocks=[*prompt.blocks])
@@ -79,8 +80,12 @@ class ContextAssembler:
         self._steps.emit(Step(name, request.conversation_id, fields))
 
 
-def _spoken(message: HistoryMessage) -> PromptMessage:
-    return PromptMessage(message.role, message.text, message.calls, message.call_id)
+def _spoken(history: Sequence[HistoryMessage]) -> tuple[PromptMessage, ...]:
+    return tuple(
+        PromptMessage(message.role, message.text, message.calls, message.call_id)
+        for message in history
+        if message.role != "summary"
+    )
 
 
 def title_prompt(first_message: str) -> tuple[PromptMessage, ...]:

@@ -15,7 +15,7 @@ from bosun.context.escape import one_line
 from bosun.context.sources import AccountSnapshot
 from bosun.recall import FactBlock
 
-BLOCK_VERSIONS: Final = {"account": 1, "actor": 1, "time": 1}
+BLOCK_VERSIONS: Final = {"account": 1, "actor": 1, "summary": 1, "time": 1}
 """The blocks of every prompt. A block of recalled facts is the plugin's that recalls them, and so is its version."""
 
 LONGEST_FACT: Final = 300
@@ -34,7 +34,7 @@ class Block:
 
     def render(self) -> str:
         """Return the block as the model reads it."""
-        tag = {"account": "account_context"}.get(self.name, self.name)
+        tag = {"account": "account_context", "summary": "earlier_conversation"}.get(self.name, self.name)
         return "\n".join((f"<{tag}>", *self.lines, f"</{tag}>"))
 
 
@@ -67,6 +67,11 @@ def time_block(now: datetime, calendar: CalendarPolicy) -> Block:
             f"week starts: {calendar.week_starts.capitalize()}",
         ),
     )
+
+
+def summary_block(summary: str) -> Block:
+    """Say what was said before, where a summary stands for it."""
+    return Block("summary", tuple(one_line(line, LONGEST_FACT) for line in summary.splitlines()))
 
 
 def fact_block(facts: FactBlock) -> Block:

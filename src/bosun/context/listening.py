@@ -59,7 +59,7 @@ def reply_prompt(batch: Sequence[InboundMessage], recent: Sequence[HistoryMessag
 
 def is_said(message: HistoryMessage) -> bool:
     """Tell whether people have read a message of the model's stream: no result of a tool, and no silence."""
-    return message.role != "tool" and message.text.strip() not in ("", NO_REPLY)
+    return message.role in ("user", "assistant") and message.text.strip() not in ("", NO_REPLY)
 
 
 def _line(author: str, text: str) -> str:

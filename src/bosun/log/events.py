@@ -212,6 +212,32 @@ class TurnContext(Payload):
     contracts: dict[str, int]
 
 
+class _Replacement(Payload):
+    """A summary stands for the model's stream up to a row, from here on. What people see is untouched.
+
+    ``replaced`` counts the messages, the tokens are estimates of the request that it was made for.
+    """
+
+    turn_id: str
+    upto: int
+    summary: str
+    replaced: int
+    tokens_before: int
+    tokens_after: int
+
+
+class Compaction(_Replacement):
+    """What came before the turn was summarized, as it no longer fitted the model's context window."""
+
+    type: ClassVar[str] = "compaction"
+
+
+class Handoff(_Replacement):
+    """What the turn itself has done was summarized too: it goes on from this note and from what it was asked."""
+
+    type: ClassVar[str] = "handoff"
+
+
 class DeliveryStarted(Payload):
     """The turn's last words are about to be posted elsewhere: from here on the turn says these and no others.
 
@@ -289,6 +315,8 @@ KNOWN: Final[Mapping[str, type[Payload]]] = {
         TurnStarted,
         TurnRouted,
         TurnContext,
+        Compaction,
+        Handoff,
         DeliveryStarted,
         TurnPaused,
         TurnCompleted,

@@ -107,12 +107,12 @@ class HistoryMessage(BaseModel):
     """One message of the model's stream, oldest first.
 
     A person's (with its author), the model's own (with the calls that it asked for), or the result of the call of
-    which it has the id. Every call is followed by its result.
+    which it has the id. Every call is followed by its result. A summary may stand first, for what came before.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    role: Literal["user", "assistant", "tool"]
+    role: Literal["user", "assistant", "tool", "summary"]
     text: str
     author: str | None = None
     calls: tuple[ToolCall, ...] = ()

@@ -10,8 +10,10 @@ from typing import Any
 
 from bosun.log.events import (
     AssistantMessage,
+    Compaction,
     Event,
     GuardianActionReviewed,
+    Handoff,
     MessageHandled,
     Payload,
     TokenUsage,
@@ -71,6 +73,8 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
             calls[payload.call_id].update(status=payload.status, output=payload.output)
         elif isinstance(payload, TurnRouted):
             turns[payload.turn_id]["routing"] = payload.model_dump(by_alias=True, exclude={"turn_id"})
+        elif isinstance(payload, Compaction | Handoff):
+            turns[payload.turn_id]["compactions"].append(_replaced(payload))
         elif isinstance(payload, TurnPaused):
             turns[payload.turn_id]["pauses"] += 1
         elif isinstance(payload, TurnCompleted):
@@ -123,11 +127,16 @@ def _turn(payload: TurnStarted, started_at: datetime) -> dict[str, Any]:
         "routing": None,
         "toolCalls": [],
         "guardianReviews": [],
+        "compactions": [],
         "pauses": 0,
         "startedAt": instant(started_at),
         "endedAt": None,
         "usage": {},
     }
+
+
+def _replaced(payload: Compaction | Handoff) -> dict[str, Any]:
+    return {"kind": payload.type, **payload.model_dump(by_alias=True, exclude={"turn_id"})}
 
 
 def _call(call: ToolCall) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from bosun.log.events import (
     VisibleMessage,
     decode,
 )
-from bosun.log.history import HISTORY_TYPES, history_of
+from bosun.log.history import HISTORY_TYPES, Placed, stream_of
 from bosun.log.messages import ConversationSummary, HistoryMessage, Turn
 from bosun.log.revisions import Revisions, revisions_of
 from bosun.log.tool_progress import PROGRESS_TYPES, ToolProgress, tool_progress
@@ -74,10 +74,14 @@ class ConversationReader:
 
     async def history(self, conversation_id: str) -> tuple[HistoryMessage, ...]:
         """Return the model's stream, oldest first."""
+        return tuple(placed.message for placed in await self.stream(conversation_id))
+
+    async def stream(self, conversation_id: str) -> tuple[Placed, ...]:
+        """Return the model's stream, oldest first, each message with the rows that it is made of."""
         query = _events(conversation_id).where(rows.c.type.in_(HISTORY_TYPES)).order_by(rows.c.seq)
         async with self._engine.connect() as connection:
             found = (await connection.execute(query)).all()
-        return history_of(_event(row).payload for row in found)
+        return stream_of((row.seq, _event(row).payload) for row in found)
 
     async def revisions(self, conversation_id: str) -> Revisions:
         """Return what became of messages that were changed or taken back."""

@@ -19,9 +19,11 @@ from bosun.log.events import (
     NO_REPLY,
     AssistantMessage,
     CallEnd,
+    Compaction,
     DecidedBy,
     DeliveryStarted,
     GuardianActionReviewed,
+    Handoff,
     Payload,
     ReviewDecision,
     Risk,
@@ -183,6 +185,23 @@ class ConversationLog:
     async def record_route(self, turn: Turn, route: TurnRouted) -> bool:
         """Store how the turn is thought about. Return False when that was decided before; the first decision stays."""
         return await self._append_once(turn.conversation_id, route_key(turn), route)
+
+    async def replace_history(self, turn: Turn, request: int, made: Compaction | Handoff) -> bool:
+        """Store a summary for a part of the model's stream, made before the turn's n-th request. From then on it counts
+        in that part's place.
+
+        Return False when another attempt has made room for that request in this way; then that counts.
+        """
+        key = f"{made.type}:{turn.id}:{request}:{made.upto}"
+        async with self._engine.begin() as connection:
+            held = await hold(connection, turn.conversation_id, self._clock.now())
+            if await held.existing([key]):
+                return False
+            await held.append([NewEvent(key, made)])
+            named = conversations.c.id == turn.conversation_id
+            newer = update(conversations).where(named).values(history_version=conversations.c.history_version + 1)
+            await connection.execute(newer)
+        return True
 
     async def record_context(
         self, turn: Turn, request: int, blocks: Sequence[str], contracts: Mapping[str, int]

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from bosun.context.assembler import ContextAssembler, ContextRequest
 from bosun.log.events import TokenUsage, TurnRouted
+from bosun.log.history import Placed
 from bosun.log.messages import ConversationRecord, InboundMessage, Turn
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog, TurnTakenOver
@@ -22,6 +23,7 @@ from bosun.model.router import Route, RouteProposal, Router
 from bosun.steps import Step, StepSink
 from bosun.timer import heed_cancellation
 from bosun.tool_arguments import JSON
+from bosun.turn.compaction import Compactor
 from bosun.turn.lifecycle import Answered, Silent, TurnStopped, read_answer
 from bosun.turn.tool_calls import ToolCalls
 
@@ -57,6 +59,7 @@ class Thinking:
         assembler: ContextAssembler,
         model: Model,
         router: Router,
+        compactor: Compactor,
         tools: ToolCalls,
         steps: StepSink,
         contracts: Mapping[str, int],
@@ -66,6 +69,7 @@ class Thinking:
         self._assembler = assembler
         self._model = model
         self._router = router
+        self._compactor = compactor
         self._tools = tools
         self._steps = steps
         self._contracts = contracts
@@ -84,7 +88,13 @@ class Thinking:
                 route = await self._route(work)
                 await self.take_in(work, steering)  # what came while it was decided
             number = len(progress.answers) + 1
-            request = await self._request(work, conversation, number, self._tools.offered(progress), route)
+            offered = self._tools.offered(progress)
+            request, stream = await self._request(work, conversation, number, offered, route)
+            if self._compactor.is_full(request.messages, request.tools):
+                room = await self._compactor.make_room(work.turn, number, stream, request.messages, request.tools)
+                if room is not None:
+                    work.spend("compaction", room.usage)
+                    continue
             answer = await self._answer(request, work)
             waiting = (await look(work.turn, steering)).messages
             if request.tools and answer.calls:
@@ -138,8 +148,9 @@ class Thinking:
         number: int,
         tools: tuple[Mapping[str, JSON], ...],
         route: Route,
-    ) -> ModelRequest:
+    ) -> tuple[ModelRequest, tuple[Placed, ...]]:
         turn = work.turn
+        stream = await self._reader.stream(turn.conversation_id)
         prompt = await self._assembler.build(
             ContextRequest(
                 conversation_id=turn.conversation_id,
@@ -147,12 +158,12 @@ class Thinking:
                 actor_id=turn.actor_id,
                 actor_name=turn.author,
                 asked=work.words,
-                history=await self._reader.history(turn.conversation_id),
+                history=tuple(placed.message for placed in stream),
             )
         )
         await self._log.record_context(turn, number, prompt.blocks, self._contracts)
         profile = self._router.profile(route)
-        return ModelRequest(
+        request = ModelRequest(
             role="agent",
             conversation_id=turn.conversation_id,
             messages=prompt.messages,
@@ -161,6 +172,7 @@ class Thinking:
             max_tokens=profile.max_tokens,
             reasoning=route.reasoning if profile.takes_reasoning else None,
         )
+        return request, stream
 
 
 async def look(turn: Turn, steering: Steering) -> SteeringRead:

@@ -38,6 +38,7 @@ def _expectations(expect: ExpectWords, conversation: Conversation) -> list[Check
     for what, wanted, there in (
         ("reactions", expect.reactions, conversation.reactions),
         ("statuses", expect.statuses, conversation.statuses),
+        ("compactions", expect.compactions, tuple(made.kind for made in conversation.compactions)),
     ):
         if wanted is not None:
             shown = [listed([visible(text) for text in texts]) for texts in (wanted, there)]

@@ -134,8 +134,9 @@ class ExpectWords(Words):
 
     ``tool_calls`` is a closed list: it tells of every call of the turn, in any order. The case fails when an entry
     fits fewer calls than it says or more, and when a call fits no entry. An empty list says that no tool was called.
-    ``slack`` is closed for each method that it names. ``reactions`` and ``statuses`` are those in the conversation's
-    thread, all of them, in order.
+    ``compactions`` are the kinds of those that made room for the turn, in order; an empty list says that nothing was
+    summarized. ``slack`` is closed for each method that it names. ``reactions`` and ``statuses`` are those in the
+    conversation's thread, all of them, in order.
     """
 
     status: list[TurnStatus] | None = None
@@ -144,6 +145,7 @@ class ExpectWords(Words):
     title: TextWords | None = None
     reactions: list[Text] | None = None
     statuses: list[str] | None = None
+    compactions: list[Text] | None = None
     slack: list[SlackCallWords] | None = None
 
     @model_validator(mode="after")
