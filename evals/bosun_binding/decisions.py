@@ -5,19 +5,45 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import asdict
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
 from bosun.model.client import ModelClient
 from bosun.model.guardian import Guardian, Proposal
 from bosun.model.options import ModelOptions
 from bosun.model.router import RouteProposal, Router
 from bosun.steps import Step
+from bosun.tools import Effect, Touches
 from bosun_binding.seams import HarnessSteps
 from seatrial.binding import InputRefused, World
+from seatrial.inputs import DEFAULT_AUTHOR
 
 KINDS = ("guardian", "router")
+
+
+class _RouteWords(BaseModel):
+    """What a test says of a turn that is to be routed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    asked: str
+
+
+class _ProposalWords(BaseModel):
+    """What a test says of a call that is to be reviewed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    asked: str
+    tool: str
+    plugin: str = "invented"
+    effect: Effect
+    touches: Touches = "other"
+    arguments: dict[str, JsonValue]
+
+
+Words = TypeVar("Words", bound=BaseModel)
 
 
 class Decisions:
@@ -30,15 +56,16 @@ class Decisions:
 
     async def decide(self, kind: str, proposal: Mapping[str, Any], *, conversation_id: str) -> Mapping[str, Any]:
         """Return what is decided, without what it cost. Raises InputRefused for what is no decision of Bosun's."""
-        told = {**proposal, "conversation_id": conversation_id}
         if kind == "guardian":
-            proposed = _read(Proposal, {"plugin": "invented", "touches": "other", "actor_id": "morgan", **told})
+            told = dict(_read(_ProposalWords, proposal))
+            proposed = Proposal(**told, actor_id=DEFAULT_AUTHOR, conversation_id=conversation_id)
             decision = await self._guardian.decide(proposed)
             fields = {"tool": proposed.tool, "decision": decision.decision}
             self._steps.emit(Step("guardian.reviewed", conversation_id, {**fields}))
             return _answer(decision)
         if kind == "router":
-            route = await self._router.decide(_read(RouteProposal, told))
+            asked = _read(_RouteWords, proposal).asked
+            route = await self._router.decide(RouteProposal(asked=asked, conversation_id=conversation_id))
             fields = {"profile": route.profile, "reasoning": route.reasoning, "by": route.by}
             self._steps.emit(Step("turn.routed", conversation_id, {**fields}))
             return _answer(route)
@@ -56,9 +83,9 @@ async def deciding(world: World) -> AsyncIterator[Decisions]:
         await model.close()
 
 
-def _read(kind: type[Any], told: Mapping[str, Any]) -> Any:
+def _read(kind: type[Words], told: Mapping[str, Any]) -> Words:
     try:
-        return TypeAdapter(kind).validate_python(dict(told))
+        return kind.model_validate(dict(told))
     except ValidationError as error:
         wrong = "; ".join(f"'{'.'.join(map(str, each['loc']))}': {each['msg']}" for each in error.errors())
         raise InputRefused(wrong) from error
