@@ -139,7 +139,9 @@ class Life:
 
     def _sleep(self, frame: Frame) -> None:
         async def sleep() -> None:
-            await self._world.timer.sleep(frame["due"] - self._world.timer.monotonic())
+            timer = self._world.timer
+            wait = timer.deadline if frame["kind"] == "deadline" else timer.sleep
+            await wait(frame["due"] - timer.monotonic())
             self.say("wake", number=frame["number"])
 
         self._start(f"sleep {frame['number']}", sleep())

@@ -35,12 +35,19 @@ class Time:
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the trial has moved time so far."""
+        await self._wait(seconds, "sleep")
+
+    async def deadline(self, seconds: float) -> None:
+        """Wait as `sleep` does, for a bound of work."""
+        await self._wait(seconds, "deadline")
+
+    async def _wait(self, seconds: float, kind: str) -> None:
         if seconds <= 0:
             return await asyncio.sleep(0)
         self._slept += 1
         number = self._slept
         wake = self._asleep[number] = asyncio.get_running_loop().create_future()
-        self._wire.send("sleep", number=number, due=self._elapsed + seconds)
+        self._wire.send("sleep", number=number, due=self._elapsed + seconds, kind=kind)
         try:
             await wake
         finally:

@@ -29,6 +29,10 @@ class SystemTimer:
         """Wait in the event loop."""
         await asyncio.sleep(seconds)
 
+    async def deadline(self, seconds: float) -> None:
+        """Wait in the event loop."""
+        await asyncio.sleep(seconds)
+
 
 class SystemIds(DerivedIds):
     """Derived ids, and nonces from the operating system's randomness."""

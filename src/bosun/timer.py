@@ -21,7 +21,14 @@ class Timer(Protocol):
         ...
 
     async def sleep(self, seconds: float) -> None:
-        """Return after so many seconds of this timer's time."""
+        """Return after so many seconds of this timer's time: a pause, after which work goes on."""
+        ...
+
+    async def deadline(self, seconds: float) -> None:
+        """Return after so many seconds of this timer's time: a bound of work that is done meanwhile.
+
+        A host that moves time by itself moves it to the end of a pause, and never to that of a bound.
+        """
         ...
 
 
@@ -39,7 +46,7 @@ async def within(timer: Timer, seconds: float, work: Coroutine[Any, Any, Result]
     Raises `DeadlinePassed` after the work has ended.
     """
     try:
-        return await ahead_of(timer.sleep(seconds), work)
+        return await ahead_of(timer.deadline(seconds), work)
     except Overtaken:
         raise DeadlinePassed(f"not done after {seconds:g} s") from None
 

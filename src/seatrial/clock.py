@@ -36,6 +36,13 @@ class VirtualTimer:
 
     async def sleep(self, seconds: float) -> None:
         """Wait until the trial has moved time by `seconds`. Zero or less only yields once."""
+        await self._wait(seconds, pause=True)
+
+    async def deadline(self, seconds: float) -> None:
+        """Wait as `sleep` does, but for a bound of work: time never moves to its end by itself."""
+        await self._wait(seconds, pause=False)
+
+    async def _wait(self, seconds: float, *, pause: bool) -> None:
         loop = asyncio.get_running_loop()
         wake: asyncio.Future[None] = loop.create_future()
         if self._running_out:
@@ -44,12 +51,12 @@ class VirtualTimer:
             loop.call_soon(_wake, wake)
             return await wake
         self._order += 1
-        sleeper = _Sleeper(self._elapsed + seconds, self._order, seconds, wake)
+        sleeper = _Sleeper(self._elapsed + seconds, self._order, seconds, pause, wake)
         heapq.heappush(self._sleepers, sleeper)
         self._begun.append(sleeper)
         if self._beginning is not None:
             _wake(self._beginning)
-        if self._follows:
+        if pause and self._follows:
             self._follows = False
             loop.call_soon(self._move_to, sleeper)
         try:
@@ -162,7 +169,7 @@ async def pass_until(timer: VirtualTimer, gone: asyncio.Future[None]) -> None:
             await gone
         while not gone.done() and woken - Counter(sleeper.span for sleeper in timer.begun()):
             await asyncio.wait({gone, timer.beginning()}, return_when=asyncio.FIRST_COMPLETED)
-        waits = [sleeper for sleeper in timer.begun() if not woken[sleeper.span]]
+        waits = [sleeper for sleeper in timer.begun() if sleeper.pause and not woken[sleeper.span]]
         if gone.done() and waits:
             timer.advance(max(waits[0].due - timer.monotonic(), 0.0))
         elif gone.done():
@@ -174,6 +181,7 @@ class _Sleeper:
     due: float
     order: int
     span: float = field(compare=False)
+    pause: bool = field(compare=False)
     wake: asyncio.Future[None] = field(compare=False)
 
 

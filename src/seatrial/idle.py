@@ -64,10 +64,10 @@ async def until_idle(
     - A paused turn's resumption that is due is work of now. `paused` is told of each resumption before anything else
       is handed out.
     - A busy conversation's re-nudge is work of now too: time moves to it.
-    - A wait of the agent's that follows an error of the model's service is work of now, because it is the rest of the
-      running turn: the trial moves time to the end of the first wait that begins after the error. No other wait moves
-      time. Check-ins of a lease and deadlines begin before anything failed, so they alone never do, and an agent that
-      only checks in does not spin.
+    - A pause of the agent's that follows an error of the model's service is work of now, because it is the rest of the
+      running turn: the trial moves time to the end of the first pause that begins after the error. No other wait moves
+      time, and no deadline does. Check-ins of a lease begin before anything failed, so they alone never do, and an
+      agent that only checks in does not spin.
     - Other work that is dated in the future stays where it is. Where it is the repetition of an attempt that failed,
       the turn is not over, and the agent is not idle.
 

@@ -28,6 +28,10 @@ class HandTimer:
         finally:
             self._sleepers.remove(sleeper)
 
+    async def deadline(self, seconds: float) -> None:
+        """Wait as for anything."""
+        await self.sleep(seconds)
+
     def advance(self, seconds: float) -> None:
         """Let time pass."""
         self._elapsed += seconds

@@ -40,21 +40,22 @@ THREE_PARTS = "\n\n".join(letter * 3_000 for letter in "abc")
 
 @dataclass
 class EagerTimer:
-    """Time that passes as soon as somebody waits for it. Deadlines (`within`) are told apart: they do not pass."""
+    """Time that passes as soon as somebody pauses. Deadlines do not pass."""
 
     slept: list[float] = field(default_factory=list)
-    deadlines: tuple[float, ...] = ()
 
     def monotonic(self) -> float:
         """Return the seconds that were waited for."""
         return sum(self.slept)
 
     async def sleep(self, seconds: float) -> None:
-        """Return at once, unless it is a deadline."""
-        if seconds in self.deadlines:
-            await asyncio.Event().wait()
+        """Return at once."""
         self.slept.append(seconds)
         await asyncio.sleep(0)
+
+    async def deadline(self, seconds: float) -> None:
+        """Never return."""
+        await asyncio.Event().wait()
 
 
 @dataclass
@@ -109,7 +110,7 @@ class SlackBench:
         limits = limits or Limits()
         self.id = conversation_id
         self.clock, self.steps, self.model = HandClock(), KeptSteps(), Answers(list(answers))
-        self.timer = EagerTimer(deadlines=(limits.slice_budget_seconds, limits.turn_timeout_seconds))
+        self.timer = EagerTimer()
         ids = CountedIds()
         self.log = ConversationLog(engine, clock=self.clock, ids=ids)
         self.reader = ConversationReader(engine)

@@ -22,6 +22,9 @@ class ElapsedTimer:
     async def sleep(self, seconds: float) -> None:
         """Be over."""
 
+    async def deadline(self, seconds: float) -> None:
+        """Be over."""
+
 
 async def test_leaving_the_runner_waits_for_its_work() -> None:
     """Nothing is started and forgotten."""

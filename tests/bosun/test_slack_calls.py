@@ -8,6 +8,8 @@ import threading
 from collections.abc import Iterator
 
 import pytest
+from conftest import HandClock
+from hand_timer import HandTimer
 from slack_server import CHANNEL, DIRECT, ROOT, Fault, SlackServer, slack_server
 from slack_turn_bench import CONVERSATION, EagerTimer, SlackBench
 from sqlalchemy.ext.asyncio import AsyncEngine
@@ -85,7 +87,7 @@ async def test_a_name_is_the_one_that_slack_would_show(slack: SlackServer, user:
     slack.fail("users.info", Fault(body=json.dumps({"ok": True, "user": user}).encode()))
     client = SlackClient(slack.options(), timer=SystemTimer())
     try:
-        assert await SlackNames(client, EagerTimer(deadlines=(SECONDS,))).name("U1") == name
+        assert await SlackNames(client, EagerTimer()).name("U1") == name
         assert slack.calls == [("users.info", {"user": "U1"})]
     finally:
         client.close()
@@ -96,19 +98,21 @@ async def test_a_name_is_the_one_that_slack_would_show(slack: SlackServer, user:
 async def test_a_name_that_is_not_told_is_not_waited_for(client: SlackClient, slack: SlackServer, fault: Fault) -> None:
     """The message is more urgent."""
     slack.fail("users.info", fault)
-    assert await SlackNames(client, EagerTimer(deadlines=(SECONDS,))).name("U1") is None
+    assert await SlackNames(client, EagerTimer()).name("U1") is None
 
 
 @pytest.mark.asyncio
 async def test_a_name_has_two_seconds_of_the_apps_time(client: SlackClient, slack: SlackServer) -> None:
     """Whatever Slack is busy with."""
     slack.held["users.info"] = gate = threading.Event()
-
-    timer = EagerTimer()
+    timer = HandTimer(HandClock())
     asked = asyncio.create_task(SlackNames(client, timer).name("U1"))
     await asyncio.to_thread(slack.arrived.wait)
+    timer.advance(SECONDS - 0.1)
+    assert not asked.done()
+    timer.advance(0.1)
+    assert await asked is None
     gate.set()
-    assert (await asked, timer.slept) == (None, [SECONDS])
 
 
 @pytest.mark.asyncio

@@ -27,6 +27,10 @@ class HandTimer:
         self.asked.append(seconds)
         await self.passed.wait()
 
+    async def deadline(self, seconds: float) -> None:
+        """Wait as for anything."""
+        await self.sleep(seconds)
+
 
 async def test_work_that_is_done_in_time_gives_its_result() -> None:
     """The deadline's own wait ends with it."""

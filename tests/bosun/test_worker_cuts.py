@@ -71,6 +71,10 @@ class ImpatientTimer:
         if seconds != BACKOFF_SECONDS:
             await asyncio.Event().wait()
 
+    async def deadline(self, seconds: float) -> None:
+        """Wait as for anything."""
+        await self.sleep(seconds)
+
 
 class SilentTurns:
     """Takes in what steers, and ends each turn without a word."""

@@ -63,6 +63,10 @@ class StillTimer:
         if seconds > 0:
             await asyncio.Event().wait()
 
+    async def deadline(self, seconds: float) -> None:
+        """Wait as for anything."""
+        await self.sleep(seconds)
+
 
 @dataclass
 class CountedTurns:

@@ -250,3 +250,22 @@ def test_time_passes_until_somebody_leaves_and_over_the_wait_that_he_leaves_for(
 
     end = float(silence + backoff)
     assert asyncio.run(scenario()) == [("left", float(silence)), ("back", end), ("end", end)]
+
+
+def test_time_follows_a_pause_and_never_a_deadline() -> None:
+    """Whoever asks a model after an error bounds the asking first."""
+
+    async def scenario() -> list[float]:
+        timer = VirtualTimer()
+        timer.follow_next_sleep(True)
+        bound = asyncio.ensure_future(timer.deadline(70))
+        await settle()
+        seen = [timer.monotonic()]
+        await timer.sleep(3)
+        seen.append(timer.monotonic())
+        assert not bound.done()
+        timer.advance(67)
+        await bound
+        return [*seen, timer.monotonic()]
+
+    assert asyncio.run(scenario()) == [0.0, 3.0, 70.0]

@@ -188,7 +188,7 @@ class _Heard:
     async def nothing(self) -> None:
         """Return when nothing was heard for the longest time that is allowed."""
         while (left := self._at + self._longest - self._timer.monotonic()) > 0:
-            await self._timer.sleep(left)
+            await self._timer.deadline(left)
 
 
 def _parameter(message: PromptMessage) -> ChatCompletionMessageParam:
