@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
@@ -16,6 +17,19 @@ MOST_LINES: Final = 12
 LONGEST_LINE: Final = 300
 
 
+_SENTENCE_END: Final = re.compile(r"(?<=[.!?]) +")
+
+_EXAMPLE: Final = (
+    "Before: Eve wants a new logo.\n"
+    "Morgan: Who draws the logo?\n"
+    "Bosun: You could ask Ada or Ben.\n"
+    "Morgan: Then Ada draws it, and we show it on Monday.\n"
+    "Bosun: Noted: Ada draws the logo, you show it on Monday."
+)
+_SUMMARIZED: Final = "Eve wants a new logo.\nAda draws the logo.\nThe logo is shown on Monday."
+"""A small model that is shown none writes the conversation down once more."""
+
+
 def transcript(messages: Iterable[HistoryMessage]) -> tuple[str, ...]:
     """Return what is to be summarized, a line a message."""
     return tuple(_line(message) for message in messages)
@@ -24,12 +38,18 @@ def transcript(messages: Iterable[HistoryMessage]) -> tuple[str, ...]:
 def summary_prompt(lines: Sequence[str], *, handoff: bool) -> tuple[PromptMessage, ...]:
     """Return the words of one summary."""
     policy = HANDOFF_POLICY if handoff else SUMMARY_POLICY
-    return (PromptMessage("system", policy), PromptMessage("user", "\n".join(lines)))
+    return (
+        PromptMessage("system", policy),
+        PromptMessage("user", _EXAMPLE),
+        PromptMessage("assistant", _SUMMARIZED),
+        PromptMessage("user", "\n".join(lines)),
+    )
 
 
 def tidy_summary(text: str) -> str:
-    """Return a summary as it is kept: at most so many lines, none empty, each of at most so many characters."""
-    lines = [" ".join(line.split()).lstrip("-*• ") for line in text.splitlines()]
+    """Return a summary as it is kept: a line a sentence, at most so many, each of at most so many characters."""
+    sentences = [sentence for line in text.splitlines() for sentence in _SENTENCE_END.split(line)]
+    lines = [" ".join(sentence.split()).lstrip("-*• ").removeprefix("Before: ") for sentence in sentences]
     return "\n".join(line[:LONGEST_LINE] for line in [line for line in lines if line][:MOST_LINES])
 
 
