@@ -193,7 +193,6 @@ def test_a_summary_is_bounded(text: str) -> None:
     assert lines == [""] or all(line.strip() for line in lines)
 
 
-def test_a_summary_is_told_line_by_line() -> None:
-    assert (
-        tidy_summary("\n - The launch  is on Friday.\n\n* Morgan leads.\n") == "The launch is on Friday.\nMorgan leads."
-    )
+def test_a_summary_is_told_sentence_by_sentence() -> None:
+    said = "\n - The launch  is on Friday.\n\n* Morgan leads. Before: Eve asked.\n"
+    assert tidy_summary(said) == "The launch is on Friday.\nMorgan leads.\nEve asked."

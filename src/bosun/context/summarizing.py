@@ -19,16 +19,6 @@ LONGEST_LINE: Final = 300
 
 _SENTENCE_END: Final = re.compile(r"(?<=[.!?]) +")
 
-_EXAMPLE: Final = (
-    "Before: Eve wants a new logo.\n"
-    "Morgan: Who draws the logo?\n"
-    "Bosun: You could ask Ada or Ben.\n"
-    "Morgan: Then Ada draws it, and we show it on Monday.\n"
-    "Bosun: Noted: Ada draws the logo, you show it on Monday."
-)
-_SUMMARIZED: Final = "Eve wants a new logo.\nAda draws the logo.\nThe logo is shown on Monday."
-"""A small model that is shown none writes the conversation down once more."""
-
 
 def transcript(messages: Iterable[HistoryMessage]) -> tuple[str, ...]:
     """Return what is to be summarized, a line a message."""
@@ -38,12 +28,7 @@ def transcript(messages: Iterable[HistoryMessage]) -> tuple[str, ...]:
 def summary_prompt(lines: Sequence[str], *, handoff: bool) -> tuple[PromptMessage, ...]:
     """Return the words of one summary."""
     policy = HANDOFF_POLICY if handoff else SUMMARY_POLICY
-    return (
-        PromptMessage("system", policy),
-        PromptMessage("user", _EXAMPLE),
-        PromptMessage("assistant", _SUMMARIZED),
-        PromptMessage("user", "\n".join(lines)),
-    )
+    return (PromptMessage("system", policy), PromptMessage("user", "\n".join(lines)))
 
 
 def tidy_summary(text: str) -> str:

@@ -123,9 +123,9 @@ class Compactor:
         return summary, usage
 
     def _parts(self, lines: Sequence[str]) -> list[list[str]]:
-        """Divide lines so that each part and the summary before it fit half of the window."""
+        """Divide lines so that each part fits a request, beside its instruction, the summary so far and the next one."""
         parts: list[list[str]] = [[]]
-        room = max(int(ROOMY * self._window) - SUMMARY_TOKENS, SUMMARY_TOKENS)
+        room = max(self._window - 2 * SUMMARY_TOKENS, SUMMARY_TOKENS)
         left = room
         for line in lines:
             kept = line if text_tokens(line) <= room else line[: room * 2]
