@@ -123,7 +123,7 @@ class Compactor:
         return summary, usage
 
     def _parts(self, lines: Sequence[str]) -> list[list[str]]:
-        """Divide lines so that each part fits a request, beside its instruction, the summary so far and the next one."""
+        """Divide lines so that each part fits a request beside its instruction, the summary so far and the next."""
         parts: list[list[str]] = [[]]
         room = max(self._window - 2 * SUMMARY_TOKENS, SUMMARY_TOKENS)
         left = room
