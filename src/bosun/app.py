@@ -175,6 +175,22 @@ def create_app(options: BosunOptions) -> FastAPI:
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
     app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    if options.login is not None:
+        from bosun.dashboard.composition import dashboard  # an app without a login loads nothing of it
+
+        app.include_router(
+            dashboard(
+                options.login,
+                engine=engine,
+                redis=redis,
+                reader=reader,
+                mailbox=mailbox,
+                intake=intake,
+                clock=clock,
+                ids=ids,
+                calendar=options.calendar,
+            )
+        )
     if options.slack is not None and slack is not None:
         from bosun.slack.ingress import slack_ingress
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from sqlalchemy import bindparam, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.ext.asyncio import AsyncEngine
+from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
 from bosun.accounts import ensure_account
 from bosun.clock import Clock
@@ -63,6 +64,18 @@ async def create_token(engine: AsyncEngine, *, actor: Actor, scopes: Sequence[st
             raise ScopeUnknown(scope)
     token = TOKEN_PREFIX + ids.nonce(actor.id, "token")
     now = clock.now()
+    async with engine.begin() as connection:
+        await ensure_identity(connection, actor, now)
+        await connection.execute(
+            insert(api_tokens).values(
+                token_sha256=_digest(token), identity_id=actor.id, scopes=sorted(set(scopes)), created_at=now
+            )
+        )
+    return token
+
+
+async def ensure_identity(connection: AsyncConnection, actor: Actor, now: datetime) -> None:
+    """Make an actor's identity and account where they are missing. A known identity takes over name and account."""
     person = upsert(identities).values(
         id=actor.id, display_name=actor.display_name, account_id=actor.account_id, created_at=now
     )
@@ -70,15 +83,8 @@ async def create_token(engine: AsyncEngine, *, actor: Actor, scopes: Sequence[st
         index_elements=[identities.c.id],
         set_={"display_name": person.excluded.display_name, "account_id": person.excluded.account_id},
     )
-    async with engine.begin() as connection:
-        await ensure_account(connection, actor.account_id, now)
-        await connection.execute(person)
-        await connection.execute(
-            insert(api_tokens).values(
-                token_sha256=_digest(token), identity_id=actor.id, scopes=sorted(set(scopes)), created_at=now
-            )
-        )
-    return token
+    await ensure_account(connection, actor.account_id, now)
+    await connection.execute(person)
 
 
 _GRANT: Final = (

@@ -13,6 +13,7 @@ from bosun.clock import CalendarPolicy, Clock
 from bosun.context.sources import SnapshotSource
 from bosun.ids import IdSource
 from bosun.limits import Limits
+from bosun.login.options import LoginOptions
 from bosun.mailbox.queue import ConversationQueue
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
@@ -21,7 +22,7 @@ from bosun.slack.options import SlackOptions
 from bosun.steps import StepSink
 from bosun.timer import Timer
 
-__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "ModelOptions", "Profile", "SlackOptions"]
+__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "LoginOptions", "ModelOptions", "Profile", "SlackOptions"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,6 +41,8 @@ class BosunOptions:
     """What another actor's message does to a running turn."""
     slack: SlackOptions | None = None
     """The Slack app that Bosun is. Without it, nothing of Slack's is imported but these options."""
+    login: LoginOptions | None = None
+    """How people sign in with a browser. Without it there is no dashboard, and nothing of it is imported."""
     calendar: CalendarPolicy = field(default_factory=CalendarPolicy)
     stale_after: timedelta = timedelta(days=7)
     """Account data older than this says how old it is."""

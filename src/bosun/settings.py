@@ -15,6 +15,7 @@ from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from bosun.clock import CalendarPolicy
 from bosun.limits import Limits
+from bosun.login.options import LoginOptions
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
 from bosun.model.profiles import DEFAULT_PROFILES, Profile, check_profiles
@@ -79,7 +80,16 @@ class Settings(BaseSettings):
     slack_bot_user: str | None = None
     slack_url: str = SLACK_URL
 
-    @field_validator("plugins", mode="before")
+    login_issuer: str | None = None
+    """With it, people sign in to the dashboard by OpenID Connect; it needs the other variables of login and the URL."""
+    login_client_id: str | None = None
+    login_client_secret: str | None = Field(default=None, repr=False)
+    login_account: str | None = None
+    login_email_domains: Annotated[tuple[str, ...], NoDecode] = ()
+    public_url: str | None = None
+    """Where browsers find Bosun."""
+
+    @field_validator("plugins", "login_email_domains", mode="before")
     @classmethod
     def _listed(cls, value: object) -> object:
         if not isinstance(value, str):
@@ -125,9 +135,39 @@ class Settings(BaseSettings):
             plugins=self.plugins,
             cross_actor=self.cross_actor,
             slack=self._slack(),
+            login=self._login(),
             calendar=calendar,
             stale_after=timedelta(days=self.stale_after_days),
         )
+
+    def _login(self) -> LoginOptions | None:
+        parts = {
+            "BOSUN_LOGIN_ISSUER": self.login_issuer,
+            "BOSUN_LOGIN_CLIENT_ID": self.login_client_id,
+            "BOSUN_LOGIN_CLIENT_SECRET": self.login_client_secret,
+            "BOSUN_LOGIN_ACCOUNT": self.login_account,
+            "BOSUN_PUBLIC_URL": self.public_url,
+        }
+        given = [name for name, value in parts.items() if value]
+        missing = [name for name, value in parts.items() if not value]
+        if not given or given == ["BOSUN_PUBLIC_URL"]:
+            return None
+        if missing:
+            raise SettingsInvalid(
+                f"The login is configured by half: {' and '.join(missing)} is not set, and {' and '.join(given)} is. "
+                "Set all of them, or none"
+            )
+        try:
+            return LoginOptions(
+                issuer=self.login_issuer or "",
+                client_id=self.login_client_id or "",
+                client_secret=self.login_client_secret or "",
+                public_url=self.public_url or "",
+                account_id=self.login_account or "",
+                email_domains=tuple(domain.lower() for domain in self.login_email_domains),
+            )
+        except ValueError as error:
+            raise SettingsInvalid(f"BOSUN_LOGIN_* or BOSUN_PUBLIC_URL: {error}") from error
 
     def _slack(self) -> SlackOptions | None:
         token, secret, account = self.slack_bot_token, self.slack_signing_secret, self.slack_account

@@ -56,6 +56,5 @@ def test_no_module_is_imported_by_name_but_where_that_is_the_point() -> None:
     files = read(ROOT, ["src", "evals/bosun_binding"], (".py",))
     hold(
         "layers",
-        nothing_to_check(files, "src")
-        + each_tree(files, lambda file: by_name.check(file, MAY_IMPORT_BY_NAME)),
+        nothing_to_check(files, "src") + each_tree(files, lambda file: by_name.check(file, MAY_IMPORT_BY_NAME)),
     )

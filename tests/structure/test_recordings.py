@@ -16,16 +16,13 @@ FILES = read(ROOT, ["evals"])
 def test_every_recording_belongs_to_a_case_and_can_be_read() -> None:
     hold(
         "recordings",
-        nothing_to_check((file for file in FILES if file.path.endswith(".yaml")), "evals")
-        + recordings.check(FILES),
+        nothing_to_check((file for file in FILES if file.path.endswith(".yaml")), "evals") + recordings.check(FILES),
     )
 
 
 def test_every_recording_is_text() -> None:
     read_as_text = {file.path for file in FILES}
-    paths = [
-        path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "evals").rglob(f"*{recordings.ENDING}"))
-    ]
+    paths = [path.relative_to(ROOT).as_posix() for path in sorted((ROOT / "evals").rglob(f"*{recordings.ENDING}"))]
     why = "what is not text cannot be read, reviewed or searched for secrets"
     hold(
         "recordings",

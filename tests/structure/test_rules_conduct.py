@@ -16,10 +16,7 @@ HARNESS_TEST = "tests/seatrial/test_trial.py"
 
 
 def seen(path: str, text: str) -> list[tuple[str, int, str]]:
-    return [
-        (breach.rule, breach.finding.line, breach.finding.what)
-        for breach in conduct.check(SourceFile(path, text))
-    ]
+    return [(breach.rule, breach.finding.line, breach.finding.what) for breach in conduct.check(SourceFile(path, text))]
 
 
 def rules(path: str, text: str) -> set[str]:
@@ -142,18 +139,14 @@ def test_worker_internals_are_for_the_workers_own_tests() -> None:
         "class TestX:\n    __test__ = False",
     ],
 )
-@pytest.mark.parametrize(
-    "path", [AGENT_TEST, PRODUCT_TEST, HARNESS_TEST, "tests/embedded_services/test_postgres.py"]
-)
+@pytest.mark.parametrize("path", [AGENT_TEST, PRODUCT_TEST, HARNESS_TEST, "tests/embedded_services/test_postgres.py"])
 def test_a_skip_is_seen_everywhere(path: str, text: str) -> None:
     assert conduct_data.NO_SKIPS in rules(path, text)
 
 
 def test_a_sleep_is_seen_but_a_turn_of_the_loop_is_none() -> None:
     assert rules(PRODUCT_TEST, "import time\ntime.sleep(1)") == {conduct_data.NO_SLEEPS}
-    assert rules(PRODUCT_TEST, "from asyncio import sleep\nasync def f(): await sleep(0.1)") == {
-        conduct_data.NO_SLEEPS
-    }
+    assert rules(PRODUCT_TEST, "from asyncio import sleep\nasync def f(): await sleep(0.1)") == {conduct_data.NO_SLEEPS}
     assert rules(PRODUCT_TEST, "import asyncio\nasync def f(): await asyncio.sleep(0)") == set()
     assert rules(PRODUCT_TEST, "async def f(timer): await timer.sleep(5)") == set()
 
@@ -189,9 +182,7 @@ def test_a_breach_names_its_line() -> None:
 
 
 def breaches(path: str, count: int) -> list[Breach]:
-    return [
-        Breach("rule", Finding(path, line, "does it", "rule: bad", "stop")) for line in range(1, count + 1)
-    ]
+    return [Breach("rule", Finding(path, line, "does it", "rule: bad", "stop")) for line in range(1, count + 1)]
 
 
 def test_what_is_not_on_the_list_fails_with_every_place() -> None:
@@ -217,9 +208,7 @@ def test_fewer_than_the_list_says_fails_and_says_to_lower_the_entry() -> None:
 
 
 def test_an_entry_of_nothing_fails() -> None:
-    assert [finding.cure for finding in ratchet.compare([], {"rule": {"a.py": 0}}, "list.py")] == [
-        "remove the entry"
-    ]
+    assert [finding.cure for finding in ratchet.compare([], {"rule": {"a.py": 0}}, "list.py")] == ["remove the entry"]
 
 
 def test_every_rule_has_a_list() -> None:

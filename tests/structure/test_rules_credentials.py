@@ -95,9 +95,7 @@ def test_a_secret_behind_escapes_is_seen(line: str) -> None:
 
 
 def test_a_field_within_escaped_json_is_seen() -> None:
-    assert "holds a long random value in 'api_key'" in seen(
-        '"arguments": "{\\"api_key\\": \\"' + RANDOM + '\\"}"'
-    )
+    assert "holds a long random value in 'api_key'" in seen('"arguments": "{\\"api_key\\": \\"' + RANDOM + '\\"}"')
 
 
 def test_a_secret_is_not_repeated_in_the_message() -> None:

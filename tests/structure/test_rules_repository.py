@@ -16,9 +16,7 @@ def seen(path: str, text: str) -> list[tuple[int, str]]:
     return [(finding.line, finding.what) for finding in repository.check(SourceFile(path, text))]
 
 
-@pytest.mark.parametrize(
-    "option", ["--index-url", "--extra-index-url", "--find-links", "--trusted-host", "-i", "-f"]
-)
+@pytest.mark.parametrize("option", ["--index-url", "--extra-index-url", "--find-links", "--trusted-host", "-i", "-f"])
 def test_an_option_that_names_an_index_is_seen_in_a_lock(option: str) -> None:
     found = seen("3rdparty/python.lock", f"{option} somewhere\nattrs==1.0 \\\n    --hash=sha256:00\n")
     assert [line for line, _ in found] == [1]
@@ -27,16 +25,12 @@ def test_an_option_that_names_an_index_is_seen_in_a_lock(option: str) -> None:
 def test_an_address_is_seen_anywhere_in_a_lock_and_outside_of_comments_in_requirements() -> None:
     assert [line for line, _ in seen("3rdparty/python.lock", f"attrs==1.0\n# from {INDEX}\n")] == [2]
     assert [
-        line
-        for line, _ in seen("3rdparty/python/requirements.txt", f"attrs @ {INDEX}/a.whl\n# docs: {INDEX}\n")
+        line for line, _ in seen("3rdparty/python/requirements.txt", f"attrs @ {INDEX}/a.whl\n# docs: {INDEX}\n")
     ] == [1]
 
 
 def test_a_hashed_lock_without_addresses_is_left_alone() -> None:
-    assert (
-        seen("3rdparty/python.lock", "attrs==1.0 ; python_version >= '3.9' \\\n    --hash=sha256:0a1b\n")
-        == []
-    )
+    assert seen("3rdparty/python.lock", "attrs==1.0 ; python_version >= '3.9' \\\n    --hash=sha256:0a1b\n") == []
 
 
 def test_a_path_of_a_machine_is_seen_in_any_file() -> None:
@@ -64,9 +58,7 @@ def test_a_name_that_fits_everything_is_seen(path: str) -> None:
     assert len(seen(path, "a = 1\n")) == 1
 
 
-@pytest.mark.parametrize(
-    "path", ["src/bosun/common_words.py", "src/bosun/router.py", "README.md", "docs/helpers.md"]
-)
+@pytest.mark.parametrize("path", ["src/bosun/common_words.py", "src/bosun/router.py", "README.md", "docs/helpers.md"])
 def test_a_name_that_says_something_is_left_alone(path: str) -> None:
     assert seen(path, "a = 1\n") == []
 
@@ -116,9 +108,7 @@ def test_a_file_that_does_not_parse_is_a_finding_with_its_line() -> None:
 def test_a_message_says_what_why_and_what_to_do_once_for_each_finding_in_order() -> None:
     first, second = Finding("a.py", 9, "does x", "bad", "stop"), Finding("b.py", 0, "is y", "worse", "leave")
     assert render("gate", [second, first, second]) == (
-        "gate: 2 violations\n"
-        "'a.py:9' does x\n    why: bad\n    do:  stop\n"
-        "'b.py' is y\n    why: worse\n    do:  leave"
+        "gate: 2 violations\n'a.py:9' does x\n    why: bad\n    do:  stop\n'b.py' is y\n    why: worse\n    do:  leave"
     )
     assert render("gate", [first]).startswith("gate: 1 violation\n")
 

@@ -29,16 +29,12 @@ def test_a_closed_door_is_named_with_both_sides() -> None:
 
 
 def test_what_a_room_may_not_wins_over_what_it_may() -> None:
-    assert closed("shop.till.drawer", "shop.ledger.secret.page") == [
-        "imports shop.ledger.secret.page into shop.till"
-    ]
+    assert closed("shop.till.drawer", "shop.ledger.secret.page") == ["imports shop.ledger.secret.page into shop.till"]
 
 
 def test_children_without_a_row_are_rooms_apart() -> None:
     assert closed("shop.stalls.fruit.apples", "shop.stalls.fruit.pears") == []
-    assert closed("shop.stalls.fruit.apples", "shop.stalls.fish") == [
-        "imports shop.stalls.fish into shop.stalls.fruit"
-    ]
+    assert closed("shop.stalls.fruit.apples", "shop.stalls.fish") == ["imports shop.stalls.fish into shop.stalls.fruit"]
 
 
 def test_an_exact_room_is_one_module_and_its_door_leads_no_further() -> None:

@@ -76,6 +76,11 @@ async def read_body(request: Request, model: type[Body], *, empty: bool = False)
     except (ValueError, RecursionError) as error:
         problem = "is nested too deeply" if isinstance(error, RecursionError) else f"is not valid JSON: {error}"
         raise Refusal(400, "invalid_json", f"The body {problem}", fields=[("body", problem)]) from error
+    return read_fields(content, model)
+
+
+def read_fields(content: object, model: type[Body]) -> Body:
+    """Check what a body holds, wherever it came from. Raises `Refusal` 422, which names the fields."""
     try:
         return model.model_validate(content)
     except ValidationError as error:

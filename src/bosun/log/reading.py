@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Row, Select, select
@@ -46,8 +47,13 @@ class ConversationReader:
             row = (await connection.execute(query)).one_or_none()
         return None if row is None else ConversationSummary.model_validate(dict(row._mapping))
 
-    async def conversations_of(self, actor_id: str, limit: int) -> tuple[ConversationSummary, ...]:
-        """Return the conversations that an actor may see, the newest first: began, or wrote in where others do."""
+    async def conversations_of(
+        self, actor_id: str, limit: int, *, before: tuple[datetime, str] | None = None
+    ) -> tuple[ConversationSummary, ...]:
+        """Return the conversations that an actor may see, the newest first: began, or wrote in where others do.
+
+        With `before`, those that come after the one that was made then and has this id.
+        """
         wrote_in = select(participants.c.conversation_id).where(participants.c.identity_id == actor_id)
         query = (
             _summaries()
@@ -55,6 +61,11 @@ class ConversationReader:
             .order_by(conversations.c.created_at.desc(), conversations.c.id)
             .limit(limit)
         )
+        if before is not None:
+            at, last = before
+            query = query.where(
+                (conversations.c.created_at < at) | ((conversations.c.created_at == at) & (conversations.c.id > last))
+            )
         async with self._engine.connect() as connection:
             found = (await connection.execute(query)).all()
         return tuple(ConversationSummary.model_validate(dict(row._mapping)) for row in found)

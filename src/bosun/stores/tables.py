@@ -78,6 +78,17 @@ slack_users: Final = Table(
 )
 """Who a person on Slack is."""
 
+login_sessions: Final = Table(
+    "login_sessions",
+    metadata,
+    Column("session_sha256", String, primary_key=True),
+    Column("identity_id", String, nullable=False),
+    Column("csrf", String, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("seen_at", DateTime(timezone=True), nullable=False),
+)
+"""Browsers that have signed in."""
+
 conversation_events: Final = Table(
     "conversation_events",
     metadata,

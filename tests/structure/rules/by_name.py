@@ -9,9 +9,7 @@ from rules.files import SourceFile
 from rules.finding import Finding
 from rules.names import within
 
-LOADERS = frozenset(
-    {"importlib.import_module", "importlib.__import__", "runpy.run_module", "pkgutil.resolve_name"}
-)
+LOADERS = frozenset({"importlib.import_module", "importlib.__import__", "runpy.run_module", "pkgutil.resolve_name"})
 WHY = "an import by name passes the layers unseen"
 
 

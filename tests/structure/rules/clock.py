@@ -54,9 +54,7 @@ def _banned_mentions(file: SourceFile, names: Names) -> Iterator[Finding]:
                 yield _finding(file, node.lineno, f"uses {meaning}", data.BANNED_NAMES[meaning])
         if isinstance(node, ast.Call):
             yield from _zone_of_the_machine(file, node, names)
-            if (isinstance(node.func, ast.Name) and node.func.id == "__import__") or names.resolve(
-                node.func
-            ) in (
+            if (isinstance(node.func, ast.Name) and node.func.id == "__import__") or names.resolve(node.func) in (
                 "importlib.import_module",
                 "importlib.__import__",
             ):
@@ -79,10 +77,7 @@ def _zone_of_the_machine(file: SourceFile, call: ast.Call, names: Names) -> Iter
         yield _finding(
             file, call.lineno, "uses astimezone() without a zone", "pass the zone of the app's CalendarPolicy"
         )
-    elif (
-        names.resolve(call.func) in ("datetime.datetime.fromtimestamp", "datetime.date.fromtimestamp")
-        and given == 1
-    ):
+    elif names.resolve(call.func) in ("datetime.datetime.fromtimestamp", "datetime.date.fromtimestamp") and given == 1:
         yield _finding(
             file,
             call.lineno,
@@ -123,9 +118,7 @@ def _loop_names(nodes: Sequence[ast.AST], names: Names) -> frozenset[str]:
         if isinstance(node, ast.Assign) and _is_loop_call(node.value, names):
             found.update(_last_parts(node.targets))
         elif isinstance(node, ast.AnnAssign):
-            if _is_loop_type(node.annotation, names) or (
-                node.value is not None and _is_loop_call(node.value, names)
-            ):
+            if _is_loop_type(node.annotation, names) or (node.value is not None and _is_loop_call(node.value, names)):
                 found.update(_last_parts([node.target]))
         elif isinstance(node, ast.NamedExpr) and _is_loop_call(node.value, names):
             found.add(node.target.id)
@@ -149,9 +142,7 @@ def stale_permissions(modules: Iterable[str]) -> list[Finding]:
     why = "an entry that outlives its module would let a later module of that name in without a review"
     cure = "remove the entry from ALLOWED_MODULES or STREAM_MODULES"
     return [
-        Finding(
-            "tests/structure/rules/clock_data.py", 0, f"permits '{name}', which does not exist", why, cure
-        )
+        Finding("tests/structure/rules/clock_data.py", 0, f"permits '{name}', which does not exist", why, cure)
         for name in (*data.ALLOWED_MODULES, *data.STREAM_MODULES)
         if not any(within(module, name) for module in there)
     ]

@@ -14,9 +14,7 @@ ALLOWED_MODULES = {
 
 CURE_CLOCK = "take the instant from the app's Clock (bosun.clock), which a host can freeze"
 CURE_TIMER = "wait and measure by the app's Timer (bosun.timer), or bound the wait by asyncio.timeout"
-CURE_IDS = (
-    "take the value from the app's IdSource (bosun.ids): derive(parent, kind, ordinal) or nonce(parent, kind)"
-)
+CURE_IDS = "take the value from the app's IdSource (bosun.ids): derive(parent, kind, ordinal) or nonce(parent, kind)"
 
 # Modules with nothing in them that would be allowed: importing one is the violation.
 BANNED_MODULES = {

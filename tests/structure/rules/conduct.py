@@ -135,9 +135,7 @@ def _fakes_a_model(file: SourceFile, names: Names) -> Iterator[Breach]:
         if any(within(imported.name, library) for library in data.FAKING_LIBRARIES):
             yield _breach(rule, file, imported.line, f"imports {imported.name}", why, cure)
     for node in file.nodes:
-        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and _FAKE_NAME.search(
-            node.name
-        ):
+        if isinstance(node, (ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)) and _FAKE_NAME.search(node.name):
             yield _breach(rule, file, node.lineno, f"defines {node.name}", why, cure)
         elif isinstance(node, ast.arg) and node.arg in data.FAKING_FIXTURES:
             yield _breach(rule, file, node.lineno, f"asks for the fixture {node.arg}", why, cure)
@@ -160,9 +158,7 @@ def _changes_the_client(call: ast.Call, names: Names) -> bool:
 
 def _aims_at(node: ast.expr, names: Names, targets: Iterable[str]) -> bool:
     """True when an expression means one of the dotted names or something within: as an object, or as text."""
-    meaning = (
-        node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else names.resolve(node)
-    )
+    meaning = node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else names.resolve(node)
     return meaning is not None and any(within(meaning, target) for target in targets)
 
 
@@ -178,9 +174,7 @@ def _changes_configuration(file: SourceFile, names: Names) -> Iterator[Breach]:
             method = _last(node.func)
             if names.resolve(node.func) == "importlib.reload":
                 yield breach(node, "reloads a module")
-            elif (
-                method in ("setattr", "delattr") and node.args and _aims_at(node.args[0], names, data.PRODUCT)
-            ):
+            elif method in ("setattr", "delattr") and node.args and _aims_at(node.args[0], names, data.PRODUCT):
                 yield breach(node, f"changes {ast.unparse(node.args[0])}")
             elif method in ("setenv", "delenv", "putenv", "unsetenv") and _product_variable(node, file.path):
                 yield breach(node, f"changes the variable {ast.unparse(node.args[0])}")
@@ -247,11 +241,7 @@ def _sleeps(file: SourceFile, names: Names) -> Iterator[Breach]:
     }
     why = "a sleep is a guess about another's speed: too short on a busy machine, wasted on an idle one"
     for node in file.nodes:
-        if (
-            isinstance(node, (ast.Attribute, ast.Name))
-            and isinstance(node.ctx, ast.Load)
-            and id(node) not in turns
-        ):
+        if isinstance(node, (ast.Attribute, ast.Name)) and isinstance(node.ctx, ast.Load) and id(node) not in turns:
             meaning = names.resolve(node)
             if meaning in data.SLEEPING:
                 cure = "wait for the event itself (a line, a future, a process's end), or use a virtual timer"

@@ -62,9 +62,7 @@ FAKING_LIBRARIES = (
     "httpx.MockTransport",
     "openai.types",
 )
-FAKING_FIXTURES = frozenset(
-    {"mocker", "httpx_mock", "respx_mock", "class_mocker", "module_mocker", "session_mocker"}
-)
+FAKING_FIXTURES = frozenset({"mocker", "httpx_mock", "respx_mock", "class_mocker", "module_mocker", "session_mocker"})
 FAKE_NAME = (
     r"(?i)^_*(?:fake|mock|stub|scripted|canned|dummy)_?\w*(?:model|agent|openai|completion|llm)"
     r"|^_*\w*(?:model|agent|openai|completion|llm)_?(?:fake|mock|stub)"

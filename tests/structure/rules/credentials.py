@@ -36,9 +36,7 @@ SHAPES = (
     Shape("an API key", re.compile(r"(?<![\w-])sk-(?:[a-z]+-)*[A-Za-z0-9_-]{16,}")),
     Shape(
         "a Slack token",
-        re.compile(
-            r"(?<![\w-])xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|(?<![\w-])xapp-\d-[A-Za-z0-9-]{10,}"
-        ),
+        re.compile(r"(?<![\w-])xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{10,}|(?<![\w-])xapp-\d-[A-Za-z0-9-]{10,}"),
     ),
     Shape("a Slack webhook", re.compile(r"hooks\.slack\.com/services/\w+/\w+/\w+")),
     Shape("an AWS key id", re.compile(r"(?<![A-Z0-9])(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])")),
@@ -128,11 +126,7 @@ def machine_paths(path: str, number: int, line: str) -> Iterator[Finding]:
 
 def entropy(text: str) -> float:
     """Shannon's entropy in bits for each character: 0 for one repeated character."""
-    return (
-        -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values())
-        if text
-        else 0.0
-    )
+    return -sum(count / len(text) * math.log2(count / len(text)) for count in Counter(text).values()) if text else 0.0
 
 
 def _mixed(value: str) -> bool:

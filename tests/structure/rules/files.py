@@ -52,9 +52,7 @@ class SourceFile:
         return ".".join(parts[:-1] if parts[-1:] == ["__init__"] else parts)
 
 
-def read(
-    root: Path, folders: Iterable[str], suffixes: tuple[str, ...] | None = None
-) -> tuple[SourceFile, ...]:
+def read(root: Path, folders: Iterable[str], suffixes: tuple[str, ...] | None = None) -> tuple[SourceFile, ...]:
     """Every text file below the folders, sorted by path; bytes that are not UTF-8 are not text and are left
     out.
 
@@ -76,9 +74,7 @@ def read(
 def top_level(root: Path) -> tuple[SourceFile, ...]:
     """The text files directly in the repository's root (hidden ones left out)."""
     names = sorted(path.name for path in root.iterdir() if path.is_file() and not path.name.startswith("."))
-    return tuple(
-        SourceFile(name, (root / name).read_text(encoding="utf-8", errors="replace")) for name in names
-    )
+    return tuple(SourceFile(name, (root / name).read_text(encoding="utf-8", errors="replace")) for name in names)
 
 
 def _walk(folder: Path) -> Iterator[Path]:

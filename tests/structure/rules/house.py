@@ -78,7 +78,7 @@ BOSUN = (
         (
             *SEAMS,
             *("bosun.model.options", "bosun.context.sources", "bosun.mailbox.queue", "bosun.mailbox.steering"),
-            *("bosun.model.profiles", "bosun.slack.options"),
+            *("bosun.model.profiles", "bosun.slack.options", "bosun.login.options"),
         ),
         "options name the seams' types",
     ),
@@ -178,6 +178,33 @@ BOSUN = (
         may_not=("bosun.turn", "bosun.model", "bosun.plugins", *NOT_THE_LOGS_WRITER),
     ),
     Room(
+        "bosun.login",
+        (*SEAMS, "bosun.stores", "bosun.identity", "bosun.login.options"),
+        "who signs in with a browser is settled before any work begins; it knows no page",
+        outside=("authlib", "httpx", "joserfc", "redis", "sqlalchemy"),
+    ),
+    Room("bosun.login.options", (), "who may sign in, as data: naming it loads no login"),
+    Room(
+        "bosun.http.sessions",
+        (*SEAMS, "bosun.http", "bosun.identity", "bosun.login.options", "bosun.login.sessions"),
+        "who asks for a page",
+    ),
+    Room(
+        "bosun.http.login",
+        (*SEAMS, "bosun.http", "bosun.login"),
+        "the routes by which a browser signs in and out",
+    ),
+    Room(
+        "bosun.dashboard",
+        (
+            *SEAMS,
+            *("bosun.http", "bosun.log", "bosun.login", "bosun.identity", "bosun.mailbox.intake"),
+            *("bosun.mailbox.mailbox", "bosun.stores"),
+        ),
+        "pages show what the reporting API tells, and write by the intake that every route calls",
+        may_not=NOT_THE_LOGS_WRITER,
+    ),
+    Room(
         "bosun.http.health",
         ("bosun.stores",),
         "readiness asks the stores themselves, and reads nothing in them",
@@ -205,7 +232,7 @@ BOSUN = (
         (
             *SEAMS,
             *("bosun.options", "bosun.mailbox.steering", "bosun.model.options", "bosun.model.profiles"),
-            "bosun.slack.options",
+            *("bosun.slack.options", "bosun.login.options"),
         ),
         "the environment becomes options, and nothing else reads it",
     ),

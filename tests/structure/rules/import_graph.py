@@ -26,9 +26,7 @@ class Imports:
 
 def present(root: Path, packages: Iterable[Package]) -> tuple[Package, ...]:
     """The packages that exist below the root."""
-    return tuple(
-        package for package in packages if (root / package.folder / package.name / "__init__.py").is_file()
-    )
+    return tuple(package for package in packages if (root / package.folder / package.name / "__init__.py").is_file())
 
 
 def build(root: Path, packages: Iterable[Package]) -> Imports:
@@ -42,17 +40,13 @@ def build(root: Path, packages: Iterable[Package]) -> Imports:
     try:
         names = [package.name for package in found]
         graph = (
-            grimp.build_graph(names[0], *names[1:], include_external_packages=True, cache_dir=None)
-            if names
-            else None
+            grimp.build_graph(names[0], *names[1:], include_external_packages=True, cache_dir=None) if names else None
         )
     finally:
         sys.path[:] = before
     if graph is None:
         return Imports((), ())
-    paths = {
-        module: _path(root, found, module) for module in graph.modules if not graph.is_module_squashed(module)
-    }
+    paths = {module: _path(root, found, module) for module in graph.modules if not graph.is_module_squashed(module)}
     edges = [
         Edge(importer, imported, path, detail["line_number"])
         for importer, path in paths.items()

@@ -75,11 +75,7 @@ def _assignments(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, ast.expr]]:
             for target in node.targets:
                 if isinstance(target, ast.Name):
                     yield target.id, node.value
-        elif (
-            isinstance(node, (ast.AnnAssign, ast.NamedExpr))
-            and isinstance(node.target, ast.Name)
-            and node.value
-        ):
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and isinstance(node.target, ast.Name) and node.value:
             yield node.target.id, node.value
 
 
@@ -118,7 +114,5 @@ def first_within(name: str, table: Mapping[str, str]) -> tuple[str, str] | None:
 def docstring_nodes(nodes: Sequence[ast.AST]) -> frozenset[int]:
     """`id()` of every constant that stands as a statement of its own: docstrings, which nobody executes."""
     return frozenset(
-        id(node.value)
-        for node in nodes
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     )

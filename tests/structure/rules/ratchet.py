@@ -9,9 +9,7 @@ from rules.conduct import Breach
 from rules.finding import Finding
 
 
-def compare(
-    breaches: Iterable[Breach], known: Mapping[str, Mapping[str, int]], list_path: str
-) -> list[Finding]:
+def compare(breaches: Iterable[Breach], known: Mapping[str, Mapping[str, int]], list_path: str) -> list[Finding]:
     """What differs from the lists. `known` maps rule → file → count; `list_path` is the file that holds the
     lists.
 
@@ -31,9 +29,7 @@ def compare(
             if allowed < 1:
                 why = "an entry of nothing allows nothing"
                 found.append(
-                    Finding(
-                        list_path, 0, f"lists '{path}' under {rule} with {allowed}", why, "remove the entry"
-                    )
+                    Finding(list_path, 0, f"lists '{path}' under {rule} with {allowed}", why, "remove the entry")
                 )
             elif count < allowed:
                 what = f"lists '{path}' under {rule} with {allowed}; left of them: {count}"

@@ -93,9 +93,7 @@ def _content(file: SourceFile, largest: int) -> list[Finding]:
             )
         ]
     why = "what cannot be read cannot be replayed"
-    cure = (
-        "restore the file from version control, or delete it and record the case again: ./pants record <case>"
-    )
+    cure = "restore the file from version control, or delete it and record the case again: ./pants record <case>"
     try:
         content = json.loads(file.text)
     except ValueError as error:

@@ -25,9 +25,7 @@ _REGISTRY = re.compile(
 def check(file: SourceFile) -> list[Finding]:
     """All violations that one file's name and text show by themselves."""
     found = [
-        finding
-        for number, line in enumerate(file.lines, start=1)
-        for finding in machine_paths(file.path, number, line)
+        finding for number, line in enumerate(file.lines, start=1) for finding in machine_paths(file.path, number, line)
     ]
     found += _registries(file)
     if file.path.endswith(".py"):
@@ -41,11 +39,7 @@ def _registries(file: SourceFile) -> Iterator[Finding]:
         return
     why = "which index served a package is each machine's configuration; the hash is what is trusted"
     for number, line in enumerate(file.lines, start=1):
-        match = (
-            None
-            if line.lstrip().startswith("#") and not file.path.endswith(LOCKS)
-            else _REGISTRY.search(line)
-        )
+        match = None if line.lstrip().startswith("#") and not file.path.endswith(LOCKS) else _REGISTRY.search(line)
         if match is not None:
             cure = "compile the lock without it: uv pip compile --generate-hashes --no-header --no-annotate …"
             yield Finding(file.path, number, f"names an index: '{match.group().strip()}'", why, cure)

@@ -108,9 +108,7 @@ class House:
             target = self.room_of(edge.imported)
             if target is None or target[0] == name or self._open(room, edge.imported):
                 return
-            yield self._closed(
-                edge, name, room, f"the open doors of {name} are: {', '.join(_doors(room)) or 'none'}"
-            )
+            yield self._closed(edge, name, room, f"the open doors of {name} are: {', '.join(_doors(room)) or 'none'}")
         elif edge.imported not in sys.stdlib_module_names:
             yield from self._third_party(edge, name, room)
 
@@ -118,14 +116,10 @@ class House:
         package = self._packages[edge.importer.split(".")[0]]
         top = edge.imported.split(".")[0]
         if top in package.may_not:
-            yield Finding(
-                edge.path, edge.line, f"imports {top}", package.why, f"keep {top} out of {package.name}"
-            )
+            yield Finding(edge.path, edge.line, f"imports {top}", package.why, f"keep {top} out of {package.name}")
         elif top in room.may_not or (room.outside is not None and top not in room.outside):
             allowed = (
-                "the standard library"
-                if not room.outside
-                else f"the standard library and {', '.join(room.outside)}"
+                "the standard library" if not room.outside else f"the standard library and {', '.join(room.outside)}"
             )
             cure = f"{name} may use {allowed}" if room.outside is not None else f"keep {top} out of {name}"
             yield Finding(edge.path, edge.line, f"imports {top}", room.why, cure)

@@ -11,9 +11,7 @@ from rules.files import SourceFile
 from rules.finding import Finding
 from rules.names import docstring_nodes
 
-WHY = (
-    "a store's own clock moves while a test's time stands still, and its randomness differs between two runs"
-)
+WHY = "a store's own clock moves while a test's time stands still, and its randomness differs between two runs"
 CURE_SQL = "bind a value from the app's Clock or IdSource as a parameter; order rows by seq"
 CURE_REDIS = "store the deadline as a value from the app's Timer and compare it in code"
 CURE_STREAM = "give an explicit id, or leave streams to the queue's transport (bosun.mailbox.redis_queue)"
@@ -69,24 +67,16 @@ def _in_text(file: SourceFile, text: str, first_line: int) -> Iterator[Finding]:
         word = match.group("word")
         if word and not word.isupper() and not _LOOKS_LIKE_SQL.search(text):
             continue
-        yield Finding(
-            file.path, _line(text, match, first_line), f"has the SQL {match.group().strip()}", WHY, CURE_SQL
-        )
+        yield Finding(file.path, _line(text, match, first_line), f"has the SQL {match.group().strip()}", WHY, CURE_SQL)
     for match in _LUA_CALL.finditer(text):
         command, rest = match.group("command").lower(), match.group("rest").lower()
         line = _line(text, match, first_line)
         if command in _CLOCK_COMMANDS:
-            yield Finding(
-                file.path, line, f"has the Redis command {command.upper()} in a script", WHY, CURE_REDIS
-            )
+            yield Finding(file.path, line, f"has the Redis command {command.upper()} in a script", WHY, CURE_REDIS)
         elif command == "set" and re.search(rf"""["'](?:{"|".join(data.REDIS_EXPIRY_KEYWORDS)})["']""", rest):
-            yield Finding(
-                file.path, line, "has the Redis command SET with an expiry in a script", WHY, CURE_REDIS
-            )
+            yield Finding(file.path, line, "has the Redis command SET with an expiry in a script", WHY, CURE_REDIS)
         elif command in data.STREAM_COMMANDS and not may_use_streams(file.module):
-            yield Finding(
-                file.path, line, f"has the Redis command {command.upper()} in a script", WHY, CURE_STREAM
-            )
+            yield Finding(file.path, line, f"has the Redis command {command.upper()} in a script", WHY, CURE_STREAM)
     for match in _LUA_RANDOM.finditer(text):
         yield Finding(
             file.path,
@@ -145,11 +135,7 @@ def _owner(node: ast.expr) -> str:
 
 
 def _raw_command(file: SourceFile, call: ast.Call) -> Iterator[Finding]:
-    words = [
-        node.value.lower()
-        for node in call.args
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
+    words = [node.value.lower() for node in call.args if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     command = words[0].split()[0] if words and words[0].split() else ""
     if command in _CLOCK_COMMANDS:
         yield Finding(file.path, call.lineno, f"uses the Redis command {command.upper()}", WHY, CURE_REDIS)

@@ -1,0 +1,1 @@
+"""Signing in with a browser: OpenID Connect and sessions. Imported only where it is composed."""
