@@ -14,6 +14,8 @@ from slack_ingress import SLACK, UnknownNames
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
+from bosun.clock import CalendarPolicy
+from bosun.dashboard.composition import dashboard
 from bosun.http.authentication import token_authentication
 from bosun.http.conversations import conversation_routes
 from bosun.http.health import health_routes
@@ -24,6 +26,7 @@ from bosun.log.forks import Forks
 from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
 from bosun.log.store import ConversationLog
+from bosun.login.options import LoginOptions
 from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import Delivery, Nudge
@@ -85,7 +88,12 @@ class Web:
 
 @asynccontextmanager
 async def open_web(
-    engine: AsyncEngine, redis: Redis, clock: HandClock, *, tokens: dict[str, str] | None = None
+    engine: AsyncEngine,
+    redis: Redis,
+    clock: HandClock,
+    *,
+    tokens: dict[str, str] | None = None,
+    login: LoginOptions | None = None,
 ) -> AsyncIterator[Web]:
     """Compose the routes for morgan, eve, and a reader without the right to write."""
     queue, ids = KeptNudges(), CountedIds()
@@ -111,8 +119,15 @@ async def open_web(
     app.include_router(
         slack_ingress(SLACK, names=UnknownNames(), engine=engine, reader=reader, intake=intake, clock=clock, ids=ids)
     )
+    if login is not None:
+        app.include_router(
+            dashboard(
+                login, engine=engine, redis=redis, reader=reader, mailbox=mailbox, intake=intake, clock=clock, ids=ids,
+                calendar=CalendarPolicy(),
+            )
+        )  # fmt: skip
     known = tokens if tokens is not None else await make_tokens(engine, clock)
-    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://bosun") as client:
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
         yield Web(client, queue, mailbox, engine, known, app, log)
 
 

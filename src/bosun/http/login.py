@@ -9,7 +9,7 @@ from typing import Final
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from bosun.http.sessions import SignedIn, cookie_name, read_form
+from bosun.http.sessions import SignedIn, SignInNeeded, cookie_name, read_form
 from bosun.login.login import Login
 from bosun.login.oidc import LoginFailed
 from bosun.login.options import LoginOptions
@@ -72,7 +72,10 @@ def login_routes(options: LoginOptions, *, login: Login, sessions: Sessions, sig
 
     @router.post("/logout")
     async def leave(request: Request) -> Response:
-        visitor = await signed_in(request)
+        try:
+            visitor = await signed_in(request)
+        except SignInNeeded as needed:
+            return RedirectResponse(needed.location, 303, headers=PAGE_HEADERS)
         await read_form(request, visitor, options)
         await sessions.end(request.cookies[session_cookie])
         response = HTMLResponse(_page("Signed out", "You are signed out."), headers=PAGE_HEADERS)

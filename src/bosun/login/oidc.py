@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import httpx
-from authlib.integrations.base_client import OAuthError
 from authlib.integrations.httpx_client import AsyncOAuth2Client
 from joserfc import jwt
 from joserfc.errors import JoseError
@@ -75,7 +74,7 @@ class Issuer:
                 token = await client.fetch_token(
                     document["token_endpoint"], grant_type="authorization_code", code=code, code_verifier=verifier
                 )
-        except (OAuthError, httpx.HTTPError, ValueError, TypeError) as error:
+        except Exception as error:  # Authlib takes whichever HTTP client is there: its errors are not known by name
             raise LoginFailed(f"the issuer gave no token for the code: {type(error).__name__}: {error}") from error
         id_token = token.get("id_token") if isinstance(token, dict) else None
         if not isinstance(id_token, str):
