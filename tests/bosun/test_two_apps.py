@@ -1,4 +1,4 @@
-"""Two apps in one process: what one is told is nothing to the other, whatever the options are and whichever is first."""
+"""Two apps in one process: what one is told is nothing to the other, whatever the options and whichever is first."""
 
 from __future__ import annotations
 
@@ -23,9 +23,17 @@ from bosun.slack.options import SlackOptions
 SECONDS = st.floats(min_value=0.5, max_value=1000)
 COUNT = st.integers(min_value=1, max_value=200)
 LIMITS = st.builds(
-    Limits, turn_timeout_seconds=SECONDS, slice_budget_seconds=SECONDS, slices_per_turn=COUNT,
-    tool_calls_per_turn=COUNT, automated_turns=COUNT, workers=COUNT, attempts=COUNT, drain_seconds=SECONDS, context_window_tokens=COUNT,
-)  # fmt: skip
+    Limits,
+    turn_timeout_seconds=SECONDS,
+    slice_budget_seconds=SECONDS,
+    slices_per_turn=COUNT,
+    tool_calls_per_turn=COUNT,
+    automated_turns=COUNT,
+    workers=COUNT,
+    attempts=COUNT,
+    drain_seconds=SECONDS,
+    context_window_tokens=COUNT,
+)
 PROFILES = st.sampled_from(
     [DEFAULT_PROFILES, (Profile(name="standard", description="everything", max_tokens=7, takes_reasoning=True),)]
 )

@@ -34,6 +34,8 @@ KNOWN: Mapping[str, Mapping[str, int]] = {rule: {} for rule in RULES}
 # Modules that make or drive an agent, by the folder of tests that may not import them. The longest folder
 # counts.
 AGENT_MAKERS = {
+    # It composes apps, to compare what they are made of, and runs none.
+    "tests/bosun/test_two_apps.py": ("bosun_binding", "seatrial"),
     "tests/": (
         "bosun.app",
         "bosun_binding",
