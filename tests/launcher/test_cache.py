@@ -86,9 +86,7 @@ def test_a_failed_build_leaves_nothing(tmp_path: Path) -> None:
     assert list(final.parent.iterdir()) == []
 
 
-def test_a_killed_build_is_never_taken_for_whole_and_is_swept_up(
-    tmp_path: Path, launcher_process_path: str
-) -> None:
+def test_a_killed_build_is_never_taken_for_whole_and_is_swept_up(tmp_path: Path, launcher_process_path: str) -> None:
     final = tmp_path / "pants" / "abc"
     with start(BUILDER, final, launcher_process_path) as builder:
         leftover = Path(line_of(builder.stdout))

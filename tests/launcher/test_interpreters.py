@@ -25,9 +25,7 @@ def test_a_shim_that_works_is_resolved_to_the_binary_behind_it(tmp_path: Path) -
 
 
 def test_a_shim_that_fails_is_passed_over_for_the_next_on_path(tmp_path: Path) -> None:
-    executable(
-        tmp_path / "shims" / f"python{VERSION}", f"echo 'python{VERSION}: command not found' >&2; exit 127"
-    )
+    executable(tmp_path / "shims" / f"python{VERSION}", f"echo 'python{VERSION}: command not found' >&2; exit 127")
     executable(tmp_path / "bin" / f"python{VERSION}", f'exec "{REAL}" "$@"')
     path = os.pathsep.join([str(tmp_path / "shims"), "relative", "", str(tmp_path / "bin")])
     assert interpreters.find(VERSION, {"PATH": path, "HOME": str(tmp_path)}) == REAL

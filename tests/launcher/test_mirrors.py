@@ -62,9 +62,7 @@ def test_other_vendors_are_not_asked_for_debians_packages(tmp_path: Path) -> Non
 
 def test_a_list_of_mirrors_stands_for_its_addresses(tmp_path: Path) -> None:
     mirrors = tmp_path / "debian.list"
-    mirrors.write_text(
-        "# cloud images\nhttps://first.example/debian\tpriority:1\n\nhttps://second.example/debian\n"
-    )
+    mirrors.write_text("# cloud images\nhttps://first.example/debian\tpriority:1\n\nhttps://second.example/debian\n")
     (tmp_path / "sources.list").write_text(f"deb mirror+file://{mirrors} trixie main\n")
     assert addresses(debian_sources(tmp_path)) == [
         "https://first.example/debian",

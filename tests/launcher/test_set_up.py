@@ -88,9 +88,7 @@ def test_every_locked_requirement_is_pinned_and_hashed(name: str) -> None:
     requirements = re.split(r"^(?=\S)", pins.part(name).read_text(), flags=re.MULTILINE)[1:]
     assert requirements
     for requirement in requirements:
-        assert re.match(r"[a-z0-9-]+==[0-9.]+ \\\n(    --hash=sha256:[0-9a-f]{64}( \\)?\n)+$", requirement), (
-            requirement
-        )
+        assert re.match(r"[a-z0-9-]+==[0-9.]+ \\\n(    --hash=sha256:[0-9a-f]{64}( \\)?\n)+$", requirement), requirement
 
 
 @pytest.mark.parametrize(

@@ -39,22 +39,16 @@ class Checkout:
         names = ["../../pants"]
         for pattern in ("*.py", "*.lock", "*.debian"):
             names += sorted(path.name for path in self.parts.glob(pattern))
-        lines = [
-            f"{hashlib.sha256((self.parts / name).read_bytes()).hexdigest()}  {name}\n" for name in names
-        ]
+        lines = [f"{hashlib.sha256((self.parts / name).read_bytes()).hexdigest()}  {name}\n" for name in names]
         key = hashlib.sha256("".join(lines).encode()).hexdigest()
         return self.cache / "launcher" / "ready" / key
 
     def set_up(self, *lines: str) -> None:
         stamp = self.stamp()
         stamp.parent.mkdir(parents=True, exist_ok=True)
-        stamp.write_text(
-            "".join(f"{line}\n" for line in (f"python={self.tell}", "program=bin/pants", *lines))
-        )
+        stamp.write_text("".join(f"{line}\n" for line in (f"python={self.tell}", "program=bin/pants", *lines)))
 
-    def run(
-        self, *arguments: str, folder: Path | None = None, **environment: str
-    ) -> subprocess.CompletedProcess[str]:
+    def run(self, *arguments: str, folder: Path | None = None, **environment: str) -> subprocess.CompletedProcess[str]:
         """With no python3 in sight, so that a set-up stops with its first message instead of reaching out."""
         tools = self.cache.parent / "tools"
         if not tools.exists():
@@ -119,9 +113,7 @@ def test_a_private_ca_is_passed_on_when_its_file_exists(checkout: Checkout, tmp_
     checkout.set_up()
     authority = tmp_path / "ca.pem"
     authority.touch()
-    assert variables(checkout.run(SSL_CERT_FILE=str(authority)).stdout)["PANTS_CA_CERTS_PATH"] == str(
-        authority
-    )
+    assert variables(checkout.run(SSL_CERT_FILE=str(authority)).stdout)["PANTS_CA_CERTS_PATH"] == str(authority)
     own = checkout.run(SSL_CERT_FILE=str(authority), PANTS_CA_CERTS_PATH="/own.pem")
     assert variables(own.stdout)["PANTS_CA_CERTS_PATH"] == "/own.pem"
     assert "PANTS_CA_CERTS_PATH" not in variables(checkout.run(SSL_CERT_FILE="/missing.pem").stdout)

@@ -215,7 +215,10 @@ def sending(words: str) -> str:
             one("reactions: []") + "history: [{slack_mention: a}, {reply: b}, {web_message: c}, {reply: d}]\n",
             "history is on Slack or on the web",
         ),
-        (one("{}").replace("{{}}", "{}"), "say status, replies, tool_calls, title, reactions, statuses or slack"),
+        (
+            one("{}").replace("{{}}", "{}"),
+            "say status, replies, tool_calls, title, reactions, statuses, compactions or slack",
+        ),
     ],
 )
 def test_each_mistake_is_told(tmp_path: Path, text: str, part: str) -> None:

@@ -92,7 +92,8 @@ class ModelFaultWords(Words):
 
 
 def _kind(item: Any) -> str:
-    return "(slack)" if isinstance(item, Mapping) and "slack" in item else "(model)"
+    """Tell a fault of Slack's by the words that only it has. The tags are no words of a case."""
+    return "(slack)" if isinstance(item, Mapping) and {"slack", "error", "drop"} & set(item) else "(model)"
 
 
 FaultWords = Annotated[
