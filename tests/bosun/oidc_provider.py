@@ -41,6 +41,7 @@ class OidcProvider:
     token_body: bytes | None = None
     document: dict[str, Any] | None = None
     keys_status: int = 200
+    callback: str = CALLBACK
     codes: dict[str, dict[str, str]] = field(default_factory=dict)
     asked: list[str] = field(default_factory=list)
     url: str = ""
@@ -58,7 +59,7 @@ class OidcProvider:
     def authorize(self, url: str) -> str:
         """Be the page where the person agrees: return where the browser is sent back to."""
         asked = {name: values[0] for name, values in parse_qs(urlsplit(url).query).items()}
-        assert (asked["client_id"], asked["redirect_uri"], asked["response_type"]) == (CLIENT, CALLBACK, "code")
+        assert (asked["client_id"], asked["redirect_uri"], asked["response_type"]) == (CLIENT, self.callback, "code")
         assert asked["code_challenge_method"] == "S256"
         assert "openid" in asked["scope"].split()
         code = f"code-{len(self.codes) + 1}"
@@ -79,7 +80,7 @@ class OidcProvider:
         if authorization != "Basic " + base64.b64encode(f"{CLIENT}:{SECRET}".encode()).decode():
             return 401, {"error": "invalid_client"}
         asked = self.codes.pop(form.get("code", ""), None)
-        if asked is None or form.get("redirect_uri") != CALLBACK:
+        if asked is None or form.get("redirect_uri") != self.callback:
             return 400, {"error": "invalid_grant"}
         verifier = form.get("code_verifier", "")
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).decode().rstrip("=")
@@ -111,6 +112,12 @@ class _Handler(BaseHTTPRequestHandler):
         provider.asked.append(self.path)
         if self.path == "/.well-known/openid-configuration":
             self._say(200, provider.discovery() if provider.document is None else provider.document)
+        elif self.path.startswith("/authorize?"):  # a browser: whoever it is agrees at once
+            back = provider.authorize(self.path)
+            self.send_response(302)
+            self.send_header("location", provider.callback + back.removeprefix("/login/callback"))
+            self.send_header("content-length", "0")
+            self.end_headers()
         elif self.path == "/keys":
             self._say(provider.keys_status, {"keys": [KEY.as_dict(private=False)]})
         else:
