@@ -97,6 +97,8 @@ def test_every_type_is_known_by_its_own_name() -> None:
         "turn_started",
         "turn_routed",
         "turn_context",
+        "compaction",
+        "handoff",
         "delivery_started",
         "turn_paused",
         "turn_completed",

@@ -14,6 +14,7 @@ def test_the_contracts_of_an_app_without_plugins() -> None:
     assert contract_versions(()) == {
         "context.account": 1,
         "context.actor": 1,
+        "context.summary": 1,
         "context.time": 1,
         "decision.guardian": 1,
         "decision.router": 1,
