@@ -28,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         elif parsed.command == "migrate":
             _migrate(settings)
         elif parsed.command == "token":
-            print(asyncio.run(_create_token(settings, parsed)))
+            act = _create_token if parsed.token_command == "create" else _revoke_tokens
+            print(asyncio.run(act(settings, parsed)))
         elif parsed.command == "slack":
             asyncio.run(_link(settings, parsed))
         elif parsed.command == "conversation":
@@ -78,6 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("serve", help="answer people, until a signal ends it")
     commands.add_parser("migrate", help="bring the database's schema to what this Bosun needs")
     token = commands.add_parser("token", help="API tokens").add_subparsers(dest="token_command", required=True)
+    revoke = token.add_parser("revoke", help="end all tokens of a person, at once")
+    revoke.add_argument("--actor", required=True, help="the person's id, as in token create --actor")
     create = token.add_parser("create", help="make a token and print it; it is shown this once")
     create.add_argument("--actor", required=True, help="the person's id")
     create.add_argument("--name", required=True, help="the person's name, as others see it")
@@ -130,6 +133,21 @@ async def _create_token(settings: Settings, parsed: argparse.Namespace) -> str:
             return await create_token(engine, actor=actor, scopes=parsed.scope, ids=SystemIds(), clock=SystemClock())
         finally:
             await engine.dispose()
+
+
+async def _revoke_tokens(settings: Settings, parsed: argparse.Namespace) -> str:
+    from bosun.embedded import database
+    from bosun.identity import revoke_tokens
+    from bosun.stores.postgres import create_engine, require_schema
+
+    with database(settings) as url:
+        engine = create_engine(url)
+        try:
+            await require_schema(engine)
+            ended = await revoke_tokens(engine, parsed.actor)
+        finally:
+            await engine.dispose()
+    return f"{ended} token{'s' if ended != 1 else ''} of {parsed.actor!r} revoked"
 
 
 async def _set_account(settings: Settings, parsed: argparse.Namespace) -> None:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from sqlalchemy import bindparam, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.dialects.postgresql import insert as upsert
 from sqlalchemy.ext.asyncio import AsyncConnection, AsyncEngine
 
@@ -72,6 +72,13 @@ async def create_token(engine: AsyncEngine, *, actor: Actor, scopes: Sequence[st
             )
         )
     return token
+
+
+async def revoke_tokens(engine: AsyncEngine, actor_id: str) -> int:
+    """End all tokens of an actor, at once. Return how many there were."""
+    async with engine.begin() as connection:
+        ended = await connection.execute(delete(api_tokens).where(api_tokens.c.identity_id == actor_id))
+    return ended.rowcount
 
 
 async def ensure_identity(connection: AsyncConnection, actor: Actor, now: datetime) -> None:

@@ -74,3 +74,22 @@ create_app(BosunOptions(**stores, model=model, plugins=("core",), slack=slack))
     within = loaded_by(composed.format(slack=True))
     assert within >= SLACKS
     assert "aiohttp" not in within
+
+
+LOGINS = {"authlib", "jinja2", "joserfc"}
+
+
+def test_an_app_without_a_login_imports_nothing_of_it() -> None:
+    """Nor of the dashboard, which is for nobody then."""
+    composed = """
+from bosun.app import create_app
+from bosun.options import BosunOptions, LoginOptions, ModelOptions
+model = ModelOptions(base_url="http://127.0.0.1:9/v1")
+options = {{"client_id": "b", "client_secret": "c", "account_id": "d"}}
+login = LoginOptions(issuer="https://a.example", public_url="https://e.example", **options) if {login} else None
+create_app(BosunOptions(postgres_url="postgresql:///x", redis_url="unix:///y", model=model, login=login))
+"""
+    without = loaded_by(composed.format(login=False))
+    assert not without & LOGINS
+    assert {name for name in without if name.startswith(("bosun.login.", "bosun.dashboard"))} == {"bosun.login.options"}
+    assert loaded_by(composed.format(login=True)) >= LOGINS | {"bosun.dashboard.pages"}
