@@ -40,6 +40,10 @@ class MessageActions(Protocol):
         """Put an emoji, by its name, under the message that a turn answers. Raises `ToolFailed`."""
         ...
 
+    async def say(self, channel: str, text: str) -> None:
+        """Say something in another channel, by its name or id. Raises `ToolFailed`."""
+        ...
+
 
 @dataclass(frozen=True, kw_only=True)
 class PluginHost:

@@ -1,4 +1,4 @@
-"""What Bosun does in a thread besides writing: it reacts."""
+"""What Bosun does on Slack besides answering: it reacts, and says something elsewhere."""
 
 from __future__ import annotations
 
@@ -8,12 +8,24 @@ from typing import Final
 from bosun.log.reading import ConversationReader
 from bosun.slack.channel import SlackThread
 from bosun.slack.client import SlackClient, SlackFailure
+from bosun.slack.format import to_mrkdwn
 from bosun.tools import ToolFailed
 
 NOT_HERE: Final = "the message was not written on Slack: there is nothing to react to"
 NO_EMOJI: Final = "Slack has no emoji of that name: use a name such as thumbsup"
 NOT_ALLOWED: Final = "Slack does not allow it here"
 AWAY: Final = "Slack could not be reached"
+MAYBE: Final = "Slack did not say whether it took the message: it may stand there"
+NO_CHANNEL: Final = "Slack has no such channel: use its name, such as #general, or its id"
+NOT_IN: Final = "Bosun is not in that channel: somebody there has to invite it"
+CLOSED: Final = "that channel is archived: nothing can be said there"
+_TOLD: Final = {
+    "channel_not_found": NO_CHANNEL,
+    "not_in_channel": NOT_IN,
+    "is_archived": CLOSED,
+    "msg_too_long": "the message is too long for Slack",
+    "no_text": "the message has no text",
+}
 
 
 class SlackActions:
@@ -40,6 +52,21 @@ class SlackActions:
                 return
             logging.getLogger("bosun.slack").warning("a reaction in %s failed: %s", conversation_id, failure)
             raise ToolFailed(_told(failure)) from failure
+
+    async def say(self, channel: str, text: str) -> None:
+        """Post a message in another channel, by its name or id. Raises `ToolFailed`.
+
+        It is tried again only where Slack surely did not take it: nobody should read it twice.
+        """
+        said = to_mrkdwn(text)
+        try:
+            await self._client.insist(
+                lambda web: web.chat_postMessage(channel=channel, text=said, unfurl_links=False), may_count_twice=False
+            )
+        except SlackFailure as failure:
+            logging.getLogger("bosun.slack").warning("a message to %s failed: %s", channel, failure)
+            known = _TOLD.get(failure.error)
+            raise ToolFailed(known or (MAYBE if failure.may_have_counted else _told(failure))) from failure
 
 
 def _told(failure: SlackFailure) -> str:

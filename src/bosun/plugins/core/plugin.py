@@ -13,6 +13,8 @@ from bosun.recall import FactBlock, RecallQuery
 from bosun.tools import AnyTool, Example, Tool, ToolContext, ToolFailed
 
 REACTED: Final = "Reacted."
+SENT: Final = "Sent."
+LONGEST_MESSAGE: Final = 4000
 
 
 class AddReaction(BaseModel):
@@ -23,11 +25,20 @@ class AddReaction(BaseModel):
     emoji: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME, description="Its name, such as thumbsup.")]
 
 
+class SendMessage(BaseModel):
+    """What to say elsewhere."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    channel: Annotated[str, Field(min_length=1, max_length=80, description="Its name, such as #general.")]
+    text: Annotated[str, Field(min_length=1, max_length=LONGEST_MESSAGE, description="What to say there.")]
+
+
 class CorePlugin:
     """What the app composes."""
 
     def __init__(self, actions: MessageActions | None) -> None:
-        self._tools = () if actions is None else (_add_reaction(actions),)
+        self._tools = () if actions is None else (_add_reaction(actions), _send_message(actions))
 
     @property
     def name(self) -> str:
@@ -36,7 +47,7 @@ class CorePlugin:
 
     @property
     def tools(self) -> tuple[AnyTool, ...]:
-        """To react, where people's messages can be reacted to."""
+        """To react and to write elsewhere, where people write in channels."""
         return self._tools
 
     async def recall(self, query: RecallQuery) -> FactBlock | None:
@@ -65,4 +76,27 @@ def _add_reaction(actions: MessageActions) -> AnyTool:
             reply="Done.",
         ),
         run=add_reaction,
+    )
+
+
+def _send_message(actions: MessageActions) -> AnyTool:
+    async def send_message(context: ToolContext, arguments: SendMessage) -> str:
+        if not arguments.text.strip():
+            raise ToolFailed("the message has no text")
+        await actions.say(arguments.channel.strip(), arguments.text)
+        return SENT
+
+    return Tool(
+        name="send_message",
+        description="Send a message to another channel.",
+        arguments=SendMessage,
+        effect="external",
+        touches="other",
+        example=Example(
+            request="Tell #sales that the demo is on Monday.",
+            arguments={"channel": "#sales", "text": "The demo is on Monday."},
+            result=SENT,
+            reply="I told #sales.",
+        ),
+        run=send_message,
     )
