@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import threading
 from collections.abc import Iterator
 
@@ -15,7 +16,7 @@ from slack_turn_bench import CONVERSATION, EagerTimer, SlackBench
 from sqlalchemy.ext.asyncio import AsyncEngine
 
 from bosun.machine import SystemTimer
-from bosun.slack.actions import AWAY, NO_EMOJI, NOT_ALLOWED, NOT_HERE
+from bosun.slack.actions import AWAY, CLOSED, MAYBE, NO_CHANNEL, NO_EMOJI, NOT_ALLOWED, NOT_HERE, NOT_IN
 from bosun.slack.channel import SlackThread
 from bosun.slack.client import TRIES, SlackClient, SlackFailure
 from bosun.slack.names import SECONDS, SlackNames
@@ -240,3 +241,36 @@ def test_options_that_no_call_could_be_made_with_are_refused(more: dict[str, str
     shown = repr(SlackOptions(**given))
     assert "xoxb-1" not in shown
     assert "hidden" not in shown
+
+
+@pytest.mark.parametrize(
+    ("faults", "told", "calls"),
+    [
+        ((), None, 1),
+        ((Fault("ratelimited", 429, "30"),), None, 2),
+        ((CUT,), MAYBE, 1),
+        ((Fault("fatal_error"),), MAYBE, 1),
+        ((Fault("channel_not_found"),), NO_CHANNEL, 1),
+        ((Fault("not_in_channel"),), NOT_IN, 1),
+        ((Fault("is_archived"),), CLOSED, 1),
+        ((Fault("restricted_action"),), NOT_ALLOWED, 1),
+        ((Fault("ratelimited", 429, "30"),) * TRIES, AWAY, TRIES),
+    ],
+)
+@pytest.mark.asyncio
+async def test_a_message_to_another_channel_is_never_sent_twice(
+    engine: AsyncEngine, slack: SlackServer, faults: tuple[Fault, ...], told: str | None, calls: int
+) -> None:
+    """It is tried again where Slack surely did not take it; otherwise the model is told what nobody knows."""
+    bench = SlackBench(engine, slack)
+    slack.fail("chat.postMessage", *faults)
+    try:
+        if told is None:
+            await bench.slack.actions.say("#sales", "**Monday**")
+        else:
+            with pytest.raises(ToolFailed, match=re.escape(told)):
+                await bench.slack.actions.say("#sales", "**Monday**")
+    finally:
+        bench.close()
+    sent = slack.called("chat.postMessage")
+    assert [(each["channel"], each["text"]) for each in sent] == [("#sales", "*Monday*")] * calls
