@@ -11,7 +11,7 @@ from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from bosun.clock import CalendarPolicy
 from bosun.dashboard.templates import environment
-from bosun.dashboard.timeline import cursor, moments, read_cursor, timeline, words, written
+from bosun.dashboard.timeline import cursor, moments, read_cursor, timeline, whole_turns, words, written
 from bosun.http.bodies import NewFork, NewMessage, read_fields
 from bosun.http.login import PAGE_HEADERS
 from bosun.http.refusals import Refusal, invalid_fields, not_found
@@ -24,6 +24,8 @@ from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
 
 PAGE: Final = 50
+EVENTS: Final = 300
+"""How much of a conversation one page tells, in rows of its log: a page is as fast in the longest conversation."""
 HEADINGS: Final = {403: "This was not done", 404: "There is no such page", 413: "This is too large"}
 
 Handler = Callable[[Request, Visitor], Awaitable[Response]]
@@ -118,7 +120,9 @@ class Pages:
         found = await self._reader.conversation(conversation_id)
         if found is None:
             raise not_found()
-        view = conversation_view(found, await self._reader.events(conversation_id))
+        before = _number(request.query_params.get("before")) if request.method == "GET" else None
+        events = await self._reader.events(conversation_id, before=before, limit=EVENTS)
+        view = conversation_view(found, events if len(events) < EVENTS else whole_turns(events))
         state = await self._mailbox.state(conversation_id)
         shown = {message["id"] for message in view["messages"]}
         return self._render(
@@ -128,7 +132,9 @@ class Pages:
             view=view,
             timeline=timeline(view),
             status="stopping" if state.stopping else state.status,
-            waiting=[message for message in state.pending if message.id not in shown],
+            earlier=events[0].seq if events and events[0].seq > 1 else None,
+            latest=before is None,
+            waiting=[message for message in state.pending if message.id not in shown] if before is None else [],
             dead=state.dead_letters,
             prompt=None,
             draft=draft,
@@ -173,6 +179,15 @@ class Pages:
         key = self._ids.nonce(visitor.actor.id, "form")
         text = self._templates.get_template(name).render(visitor=visitor, key=key, **{"problem": "", **values})
         return HTMLResponse(text.encode("utf-8", "replace"), code, headers=PAGE_HEADERS)
+
+
+def _number(text: str | None) -> int | None:
+    """Return the place in a conversation that a page has written. Raises `Refusal`."""
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) <= 18 and int(text) >= 1):
+        raise invalid_fields([("before", "names no place in the conversation")])
+    return int(text)
 
 
 def _message(fields: dict[str, str]) -> dict[str, Any]:

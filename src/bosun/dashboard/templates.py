@@ -83,6 +83,8 @@ about {{ made.tokensBefore }} → {{ made.tokensAfter }} tokens</p><pre aria-lab
 <p class="quiet">{{ view.location.kind|words }} · <time datetime="{{ view.createdAt }}">{{ view.createdAt|moment }}</time> ·
 <span id="state">{{ status|words }}</span> · <a href="/conversations/{{ view.id|urlencode }}">Reload</a></p>
 <h2 id="talk">What was said</h2>
+{% if earlier %}<p><a href="/conversations/{{ view.id|urlencode }}?before={{ earlier }}">Earlier</a></p>{% endif %}
+{% if not latest %}<p><a href="/conversations/{{ view.id|urlencode }}">To the latest</a></p>{% endif %}
 <ol class="talk" aria-labelledby="talk">
 {% for item in timeline %}<li>
 {% if item.message %}{% set said = item.message %}

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from bosun.clock import CalendarPolicy
+from bosun.log.events import Event, MessageHandled, TurnStarted, VisibleMessage
 
 
 def timeline(view: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
@@ -21,6 +22,18 @@ def timeline(view: Mapping[str, Any]) -> tuple[dict[str, Any], ...]:
             items += _taken(turns, lambda turn, said=message: _ended(turn) and turn["endedAt"] < said["createdAt"])
         items.append({"message": message, "turn": None})
     return (*items, *_taken(turns, lambda turn: True))
+
+
+def whole_turns(events: Sequence[Event]) -> tuple[Event, ...]:
+    """Return the last events of a conversation without those of turns that began before them."""
+    began = {event.payload.turn_id for event in events if isinstance(event.payload, TurnStarted)}
+    return tuple(
+        event
+        for event in events
+        if isinstance(event.payload, VisibleMessage | MessageHandled)
+        or getattr(event.payload, "turn_id", None) is None
+        or getattr(event.payload, "turn_id", None) in began
+    )
 
 
 def _ended(turn: Mapping[str, Any]) -> bool:

@@ -47,6 +47,7 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
     A message is its turn's as soon as the turn has handled it. A tool call is `started` until it has a result.
     """
     messages: list[dict[str, Any]] = []
+    said: dict[str, dict[str, Any]] = {}
     turns: dict[str, dict[str, Any]] = {}
     calls: dict[str, dict[str, Any]] = {}
     revisions = revisions_of(event.payload for event in events)
@@ -54,10 +55,10 @@ def conversation_view(conversation: ConversationSummary, events: Sequence[Event]
         payload = event.payload
         if isinstance(payload, VisibleMessage):
             messages.append(_message(payload, revisions, event.created_at))
+            said.setdefault(payload.message_id, messages[-1])
         elif isinstance(payload, MessageHandled):
-            for message in messages:
-                if message["id"] == payload.message_id:
-                    message["turnId"] = payload.turn_id
+            if payload.message_id in said:
+                said[payload.message_id]["turnId"] = payload.turn_id
         elif isinstance(payload, TurnStarted):
             turns[payload.turn_id] = _turn(payload, event.created_at)
         elif isinstance(payload, AssistantMessage):
