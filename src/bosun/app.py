@@ -21,6 +21,7 @@ from bosun.http.conversations import conversation_routes
 from bosun.http.health import health_routes
 from bosun.http.refusals import install_refusals
 from bosun.http.reporting import reporting_routes
+from bosun.link_codes import LinkCodes
 from bosun.log.forks import Forks
 from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
@@ -171,6 +172,8 @@ def create_app(options: BosunOptions) -> FastAPI:
     intake = Intake(
         log=log, forks=forks, mailbox=mailbox, queue=queue, clock=clock, ids=ids, bell=bell, overhearing=overhearing
     )
+    both = options.login is not None and options.slack is not None
+    codes = LinkCodes(engine, clock=clock, ids=ids) if both else None
     install_refusals(app)
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
@@ -189,6 +192,7 @@ def create_app(options: BosunOptions) -> FastAPI:
                 clock=clock,
                 ids=ids,
                 calendar=options.calendar,
+                codes=codes,
             )
         )
     if options.slack is not None and slack is not None:
@@ -196,7 +200,15 @@ def create_app(options: BosunOptions) -> FastAPI:
 
         app.include_router(
             slack_ingress(
-                options.slack, names=slack.names, engine=engine, reader=reader, intake=intake, clock=clock, ids=ids
+                options.slack,
+                names=slack.names,
+                words=slack.words,
+                codes=codes,
+                engine=engine,
+                reader=reader,
+                intake=intake,
+                clock=clock,
+                ids=ids,
             )
         )
     return app

@@ -7,6 +7,7 @@ from typing import Final
 
 from bosun.clock import Clock
 from bosun.http.slack import Arrival
+from bosun.slack.channel import SlackThread
 from bosun.slack.events import AssistantThreadStarted, MessageArrived, MessageChanged, MessageDeleted
 from bosun.slack.options import SlackOptions
 from bosun.slack.signature import SlackSignature
@@ -34,6 +35,17 @@ class UnknownNames:
     async def name(self, user_id: str) -> str | None:
         """Know nobody."""
         return None
+
+
+@dataclass
+class KeptWords:
+    """A Slack that keeps what is said in its threads."""
+
+    said: list[tuple[str, str]] = field(default_factory=list)
+
+    async def say(self, thread: SlackThread, mrkdwn: str) -> None:
+        """Keep the words."""
+        self.said.append((thread.conversation_id, mrkdwn))
 
 
 @dataclass

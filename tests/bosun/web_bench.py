@@ -10,7 +10,7 @@ import httpx
 from conftest import CountedIds, HandClock, KeptSteps
 from fastapi import FastAPI
 from redis.asyncio import Redis
-from slack_ingress import SLACK, UnknownNames
+from slack_ingress import SLACK, KeptWords, UnknownNames
 from sqlalchemy import func, select
 from sqlalchemy.ext.asyncio import AsyncEngine
 
@@ -22,6 +22,7 @@ from bosun.http.health import health_routes
 from bosun.http.refusals import install_refusals
 from bosun.http.reporting import reporting_routes
 from bosun.identity import SCOPES, Actor, create_token
+from bosun.link_codes import LinkCodes
 from bosun.log.forks import Forks
 from bosun.log.overhearing import Overhearing
 from bosun.log.reading import ConversationReader
@@ -65,6 +66,7 @@ class Web:
     tokens: dict[str, str]
     app: FastAPI
     log: ConversationLog
+    words: KeptWords
 
     async def post(
         self, path: str, body: object = None, *, actor: str = "morgan", content: bytes | None = None
@@ -116,19 +118,23 @@ async def open_web(
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
     app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    words, codes = KeptWords(), LinkCodes(engine, clock=clock, ids=ids) if login is not None else None
     app.include_router(
-        slack_ingress(SLACK, names=UnknownNames(), engine=engine, reader=reader, intake=intake, clock=clock, ids=ids)
-    )
+        slack_ingress(
+            SLACK, names=UnknownNames(), words=words, codes=codes, engine=engine, reader=reader, intake=intake,
+            clock=clock, ids=ids,
+        )
+    )  # fmt: skip
     if login is not None:
         app.include_router(
             dashboard(
                 login, engine=engine, redis=redis, reader=reader, mailbox=mailbox, intake=intake, clock=clock, ids=ids,
-                calendar=CalendarPolicy(),
+                calendar=CalendarPolicy(), codes=codes,
             )
         )  # fmt: skip
     known = tokens if tokens is not None else await make_tokens(engine, clock)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://localhost") as client:
-        yield Web(client, queue, mailbox, engine, known, app, log)
+        yield Web(client, queue, mailbox, engine, known, app, log, words)
 
 
 async def make_tokens(engine: AsyncEngine, clock: HandClock) -> dict[str, str]:

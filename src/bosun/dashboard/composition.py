@@ -11,6 +11,7 @@ from bosun.dashboard.pages import Pages
 from bosun.http.login import login_routes
 from bosun.http.sessions import session_authentication
 from bosun.ids import IdSource
+from bosun.link_codes import LinkCodes
 from bosun.log.reading import ConversationReader
 from bosun.login.attempts import Attempts
 from bosun.login.login import Login
@@ -31,15 +32,23 @@ def dashboard(
     clock: Clock,
     ids: IdSource,
     calendar: CalendarPolicy,
+    codes: LinkCodes | None,
 ) -> APIRouter:
-    """Return the routes of browsers: signing in and out, and the pages."""
+    """Return the routes of browsers: signing in and out, and the pages; with codes, the one that links, too."""
     sessions = Sessions(engine, clock=clock, ids=ids)
     login = Login(
         options, engine=engine, attempts=Attempts(redis, clock=clock), sessions=sessions, clock=clock, ids=ids
     )
     signed_in = session_authentication(options, sessions)
     pages = Pages(
-        options, signed_in=signed_in, reader=reader, mailbox=mailbox, intake=intake, ids=ids, calendar=calendar
+        options,
+        signed_in=signed_in,
+        reader=reader,
+        mailbox=mailbox,
+        intake=intake,
+        ids=ids,
+        calendar=calendar,
+        codes=codes,
     )
     router = APIRouter()
     router.include_router(login_routes(options, login=login, sessions=sessions, signed_in=signed_in))

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from bosun.clock import CalendarPolicy
+from bosun.dashboard.linking import LinkingPage
 from bosun.dashboard.templates import environment
 from bosun.dashboard.timeline import cursor, moments, read_cursor, timeline, whole_turns, words, written
 from bosun.http.bodies import NewFork, NewMessage, read_fields
@@ -17,6 +18,7 @@ from bosun.http.login import PAGE_HEADERS
 from bosun.http.refusals import Refusal, invalid_fields, not_found
 from bosun.http.sessions import SignedIn, SignInNeeded, Visitor, read_form
 from bosun.ids import IdSource
+from bosun.link_codes import LinkCodes
 from bosun.log.projection import conversation_view, summary_view
 from bosun.log.reading import ConversationReader
 from bosun.login.options import LoginOptions
@@ -44,6 +46,7 @@ class Pages:
         intake: Intake,
         ids: IdSource,
         calendar: CalendarPolicy,
+        codes: LinkCodes | None,
     ) -> None:
         self._options = options
         self._signed_in = signed_in
@@ -51,7 +54,8 @@ class Pages:
         self._mailbox = mailbox
         self._intake = intake
         self._ids = ids
-        self._templates = environment()
+        self._codes = codes
+        self._templates = environment(links=codes is not None)
         self._templates.filters.update(moment=moments(calendar), words=words, written=written)
 
     def router(self) -> APIRouter:
@@ -81,6 +85,17 @@ class Pages:
         @router.post("/conversations/{conversation_id}/stop")
         async def stop(request: Request, conversation_id: str) -> Response:
             return await self._page(request, conversation_id, self._stop)
+
+        if self._codes is not None:
+            linking = LinkingPage(self._codes, self._options, self._render)
+
+            @router.get("/link")
+            async def links(request: Request) -> Response:
+                return await self._page(request, None, linking.show)
+
+            @router.post("/link")
+            async def link(request: Request) -> Response:
+                return await self._page(request, None, linking.make)
 
         return router
 

@@ -19,7 +19,7 @@ BASE: Final = """<!doctype html>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 <header class="top">
-<nav aria-label="Bosun"><a href="/">Conversations</a></nav>
+<nav aria-label="Bosun"><a href="/">Conversations</a>{% if links %} · <a href="/link">Slack</a>{% endif %}</nav>
 <form method="post" action="/logout"><span class="who">{{ visitor.actor.display_name }}</span>
 <input type="hidden" name="csrf" value="{{ visitor.csrf }}"><button class="plain">Sign out</button></form>
 </header>
@@ -116,18 +116,33 @@ about {{ made.tokensBefore }} → {{ made.tokensAfter }} tokens</p><pre aria-lab
 {% endblock %}
 """
 
+LINK: Final = """{% extends "base" %}
+{% block title %}Slack{% endblock %}
+{% block main %}
+<h1>You on Slack</h1>
+{% if linked %}<p>You are one person here and on Slack:</p>
+<ul>{% for each in linked %}<li>{{ each.user_id }} of {{ each.team_id }}</li>{% endfor %}</ul>
+{% else %}<p>Bosun does not know yet who you are on Slack. Once it does, you see here what you said there.</p>{% endif %}
+{% if link_code %}<p role="status">Send this to Bosun on Slack as a direct message, within {{ minutes }} minutes:</p>
+<pre aria-label="What to send">link {{ link_code }}</pre>
+<p class="quiet">It works once. Show it to nobody: whoever sends it is you from then on.</p>{% endif %}
+<form method="post" action="/link"><input type="hidden" name="csrf" value="{{ visitor.csrf }}">
+<div class="row"><button>{{ "Make another code" if link_code else "Make a code" }}</button></div></form>
+{% endblock %}
+"""
+
 PROBLEM: Final = """{% extends "base" %}
 {% block title %}{{ heading }}{% endblock %}
 {% block main %}<h1>{{ heading }}</h1><p><a href="/">Back to the conversations</a></p>{% endblock %}
 """
 
 
-def environment() -> Environment:
-    """Return the templates, ready to be rendered."""
+def environment(*, links: bool = False) -> Environment:
+    """Return the templates, ready to be rendered; `links` says whether people can say who they are on Slack."""
     made = Environment(
-        loader=DictLoader({"base": BASE, "list": LIST, "conversation": CONVERSATION, "problem": PROBLEM}),
+        loader=DictLoader({"base": BASE, "list": LIST, "conversation": CONVERSATION, "link": LINK, "problem": PROBLEM}),
         autoescape=select_autoescape(default=True, default_for_string=True),
         undefined=StrictUndefined,
     )
-    made.globals["style"] = STYLE
+    made.globals.update(style=STYLE, links=links)
     return made

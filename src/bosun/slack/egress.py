@@ -10,6 +10,7 @@ from bosun.slack.names import SlackNames
 from bosun.slack.options import SlackOptions
 from bosun.slack.prompts import SlackPrompts
 from bosun.slack.statuses import SlackStatuses
+from bosun.slack.words import SlackWords
 from bosun.timer import Timer
 
 
@@ -25,6 +26,7 @@ class SlackEgress:
         self.prompts = SlackPrompts(self._patient)
         self.actions = SlackActions(self._patient, reader)
         self.statuses = SlackStatuses(self._brief)
+        self.words = SlackWords(self._brief)
         self.names = SlackNames(self._brief, timer)
 
     def close(self) -> None:

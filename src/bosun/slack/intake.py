@@ -13,15 +13,18 @@ from typing import Final, Literal
 from bosun.clock import Clock
 from bosun.identity import Actor
 from bosun.ids import IdSource
+from bosun.link_codes import code_in
 from bosun.log.messages import ConversationRecord, InboundMessage, interrupts
 from bosun.log.reading import ConversationReader
 from bosun.mailbox.intake import Intake
 from bosun.slack.channel import SlackThread
 from bosun.slack.events import AssistantThreadStarted, MessageArrived, MessageChanged, MessageDeleted
+from bosun.slack.linking import Linking
 from bosun.slack.people import SlackPeople
 from bosun.slack.reading import SlackFile, mentions, readable
 
 SOURCE: Final = "slack"
+Arrived = Literal["accepted", "duplicate", "not_for_bosun"]
 _STOP: Final = re.compile(r"[*_~\s]*(?:@?bosun[\s,:]*)?stop[*_~.!\s]*(?:@bosun[.!\s]*)?", re.IGNORECASE)
 
 
@@ -34,18 +37,32 @@ class SlackIntake:
     """Takes in what people did on Slack. It has been made durable when a call returns."""
 
     def __init__(
-        self, *, intake: Intake, people: SlackPeople, reader: ConversationReader, clock: Clock, ids: IdSource
+        self,
+        *,
+        intake: Intake,
+        people: SlackPeople,
+        reader: ConversationReader,
+        clock: Clock,
+        ids: IdSource,
+        linking: Linking | None = None,
     ) -> None:
         self._intake = intake
         self._people = people
         self._reader = reader
         self._clock = clock
         self._ids = ids
+        self._linking = linking
 
-    async def arrived(self, event: MessageArrived, team_id: str) -> Literal["accepted", "duplicate", "not_for_bosun"]:
-        """Take in a message that calls Bosun, or that is said where it listens. Of any other, nothing is kept."""
+    async def arrived(self, event: MessageArrived, team_id: str) -> Arrived:
+        """Take in a message that calls Bosun, or that is said where it listens. Of any other, nothing is kept.
+
+        `link CODE` is done at once: it is kept nowhere, and no model reads it.
+        """
         conversation_id = event.thread.conversation_id
         called = event.direct or event.mentions_bot
+        done = await self._link(event, team_id, called=called)
+        if done is not None:
+            return done
         if not called and not await self._intake.listens(conversation_id):
             return "not_for_bosun"
         bot = event.bot_user_id
@@ -74,6 +91,18 @@ class SlackIntake:
 
     async def assistant_started(self, event: AssistantThreadStarted, team_id: str) -> None:
         """Do nothing: Bosun says nothing before it is spoken to, and what is written there is said to it."""
+
+    async def _link(self, event: MessageArrived, team_id: str, *, called: bool) -> Arrived | None:
+        """Link whoever sends a code as a direct message; a code that others could read is worth nothing any more."""
+        code = code_in(readable(event.text, {}, bot_user_id=event.bot_user_id))
+        if self._linking is None or code is None:
+            return None
+        message_id = self._message_id(event.thread.conversation_id, event.ts)
+        if not event.direct:
+            return await self._linking.overheard(event.thread, code, message_id, called=called)
+        await self._people.actor(team_id, event.user_id)
+        await self._linking.link(event.thread, team_id, event.user_id, code, message_id)
+        return "accepted"
 
     async def _revise(self, thread: SlackThread, ts: str, revision: int, text: str | None) -> None:
         conversation_id = thread.conversation_id

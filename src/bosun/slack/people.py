@@ -107,19 +107,24 @@ async def link_slack_user(engine: AsyncEngine, team_id: str, user_id: str, ident
             raise LinkRefused(
                 f"{what} is {given!r}: give the id as Slack writes it, for example T024BE7LD or U061F7AUR"
             )
-    row = {"team_id": team_id, "user_id": user_id, "identity_id": identity_id}
-    linked = insert(slack_users).values(row)
-    linked = linked.on_conflict_do_update(
-        index_elements=[slack_users.c.team_id, slack_users.c.user_id], set_={"identity_id": identity_id}
-    )
     async with engine.begin() as connection:
         there = select(identities.c.id).where(identities.c.id == identity_id)
         if (await connection.execute(there)).scalar_one_or_none() is None:
             raise LinkRefused(
                 f"there is no person {identity_id!r}: make one with python -m bosun token create --actor {identity_id}"
             )
-        await connection.execute(linked)
-        await _hand_over(connection, own_identity(team_id, user_id), identity_id)
+        await become(connection, team_id, user_id, identity_id)
+
+
+async def become(connection: AsyncConnection, team_id: str, user_id: str, identity_id: str) -> None:
+    """Make a person on Slack a known identity, with what the person's own identity began, wrote in or remembers."""
+    row = {"team_id": team_id, "user_id": user_id, "identity_id": identity_id}
+    linked = insert(slack_users).values(row)
+    linked = linked.on_conflict_do_update(
+        index_elements=[slack_users.c.team_id, slack_users.c.user_id], set_={"identity_id": identity_id}
+    )
+    await connection.execute(linked)
+    await _hand_over(connection, own_identity(team_id, user_id), identity_id)
 
 
 async def _hand_over(connection: AsyncConnection, old: str, new: str) -> None:

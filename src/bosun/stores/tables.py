@@ -89,6 +89,16 @@ login_sessions: Final = Table(
 )
 """Browsers that have signed in."""
 
+link_codes: Final = Table(
+    "link_codes",
+    metadata,
+    Column("code_sha256", String, primary_key=True),
+    Column("identity_id", String, nullable=False),
+    Column("created_at", DateTime(timezone=True), nullable=False),
+    Column("used_for", String, nullable=True),
+)
+"""Codes by which people say who they are on Slack. `used_for` is the message that used one up."""
+
 conversation_events: Final = Table(
     "conversation_events",
     metadata,

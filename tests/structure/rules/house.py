@@ -106,6 +106,11 @@ BOSUN = (
         "who may is settled before any work begins",
     ),
     Room(
+        "bosun.link_codes",
+        (*SEAMS, "bosun.stores", "bosun.identity"),
+        "what a page shows and Slack brings back: it knows neither",
+    ),
+    Room(
         "bosun.mailbox",
         (*SEAMS, "bosun.stores", "bosun.log", "bosun.identity"),
         "the mailbox hands work to whoever the app gave it; it knows no turn",
@@ -154,17 +159,26 @@ BOSUN = (
         "who a person on Slack is, settled before any work begins",
     ),
     Room(
+        "bosun.slack.linking",
+        (*SEAMS, "bosun.link_codes", "bosun.slack", "bosun.stores"),
+        "a person on Slack becomes one of the web, settled before any work begins",
+        may_not=NOT_THE_LOGS_WRITER,
+    ),
+    Room(
         "bosun.slack.intake",
         (
             *SEAMS,
-            *("bosun.slack", "bosun.log", "bosun.identity", "bosun.mailbox.intake"),
+            *("bosun.slack", "bosun.log", "bosun.identity", "bosun.link_codes", "bosun.mailbox.intake"),
         ),
         "the way in from Slack: it appends to the mailbox as every route does",
         may_not=NOT_THE_LOGS_WRITER,
     ),
     Room(
         "bosun.slack.ingress",
-        (*SEAMS, "bosun.slack", "bosun.log.reading", "bosun.mailbox.intake", "bosun.http.slack"),
+        (
+            *SEAMS,
+            *("bosun.slack", "bosun.log.reading", "bosun.link_codes", "bosun.mailbox.intake", "bosun.http.slack"),
+        ),
         "puts the way in from Slack together for one app",
     ),
     Room(
@@ -199,7 +213,7 @@ BOSUN = (
         (
             *SEAMS,
             *("bosun.http", "bosun.log", "bosun.login", "bosun.identity", "bosun.mailbox.intake"),
-            *("bosun.mailbox.mailbox", "bosun.stores"),
+            *("bosun.link_codes", "bosun.mailbox.mailbox", "bosun.stores"),
         ),
         "pages show what the reporting API tells, and write by the intake that every route calls",
         may_not=NOT_THE_LOGS_WRITER,

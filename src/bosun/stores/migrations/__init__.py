@@ -10,7 +10,7 @@ import hashlib
 from pathlib import Path
 from typing import Final
 
-SCHEMA_HEAD: Final = "0004"
+SCHEMA_HEAD: Final = "0005"
 """The revision this Bosun was written for: Alembic's head, held equal by a test."""
 
 _FOLDER: Final = Path(__file__).parent
