@@ -16,15 +16,19 @@ from test_login import SESSION
 from web_bench import Web, open_web
 
 from bosun.http.sessions import CSRF_FIELD
-from bosun.identity import Actor, create_token, revoke_tokens
+from bosun.identity import Actor, create_token, ensure_identity, revoke_tokens
 from bosun.log.messages import ConversationRecord, InboundMessage
 from bosun.login.sessions import LONGEST_SILENCE, Sessions
+from bosun.slack.people import link_slack_user, own_identity
 from bosun.stores.tables import login_sessions
 
 pytestmark = pytest.mark.asyncio
 
 PRIVATE, THREAD = "web:private", "slack:C1:1.1"
-"""A conversation of the owner's on the web, and a thread on Slack that the owner began and the participant wrote in."""
+"""A conversation of the owner's on the web, and a thread on Slack that the owner began and the participant wrote in.
+
+Who is linked wrote in the thread on Slack, before the link.
+"""
 
 BOTH = ("conversations:read", "conversations:write")
 PEOPLE: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -33,6 +37,7 @@ PEOPLE: dict[str, tuple[str, str, tuple[str, ...]]] = {
     "owner who may only write": ("owner", "acme", BOTH[1:]),
     "colleague": ("colleague", "acme", BOTH),
     "participant": ("participant", "acme", BOTH),
+    "linked": ("linked", "acme", BOTH),
     "stranger": ("stranger", "other", BOTH),
 }
 API = ("list", "read", "events", "pending", "say", "fork", "stop", "begin")
@@ -50,6 +55,8 @@ TABLE = {
     ("colleague", THREAD):                  "y - - - - - - y",
     ("participant", PRIVATE):               "y - - - - - - y",
     ("participant", THREAD):                "y y y y y y y y",
+    ("linked", PRIVATE):                    "y - - - - - - y",
+    ("linked", THREAD):                     "y y y y y y y y",
     ("stranger", PRIVATE):                  "y - - - - - - y",
     ("stranger", THREAD):                   "y - - - - - - y",
     ("nobody", PRIVATE):                    "n n n n n n n n",
@@ -60,20 +67,23 @@ TABLE = {
     ("owner whose tokens were revoked", THREAD):  "n n n n n n n n",
 }  # fmt: skip
 
-# The pages: list, conversation, message, fork, stop, beginning. y may, - is not there, l is sent to the login.
+# The pages: list, conversation, message, fork, stop, beginning, who one is on Slack, a code to say so.
+# y may, - is not there, l is sent to the login.
 PAGES = {
-    ("owner", PRIVATE):       "y y y y y y",
-    ("owner", THREAD):        "y y y y y y",
-    ("colleague", PRIVATE):   "y - - - - y",
-    ("colleague", THREAD):    "y - - - - y",
-    ("participant", PRIVATE): "y - - - - y",
-    ("participant", THREAD):  "y y y y y y",
-    ("stranger", PRIVATE):    "y - - - - y",
-    ("stranger", THREAD):     "y - - - - y",
-    ("nobody", PRIVATE):      "l l l l l l",
-    ("a guess", PRIVATE):     "l l l l l l",
-    ("owner after a long silence", PRIVATE): "l l l l l l",
-    ("owner with a token", PRIVATE):         "l l l l l l",
+    ("owner", PRIVATE):       "y y y y y y y y",
+    ("owner", THREAD):        "y y y y y y y y",
+    ("colleague", PRIVATE):   "y - - - - y y y",
+    ("colleague", THREAD):    "y - - - - y y y",
+    ("participant", PRIVATE): "y - - - - y y y",
+    ("participant", THREAD):  "y y y y y y y y",
+    ("linked", PRIVATE):      "y - - - - y y y",
+    ("linked", THREAD):       "y y y y y y y y",
+    ("stranger", PRIVATE):    "y - - - - y y y",
+    ("stranger", THREAD):     "y - - - - y y y",
+    ("nobody", PRIVATE):      "l l l l l l l l",
+    ("a guess", PRIVATE):     "l l l l l l l l",
+    ("owner after a long silence", PRIVATE): "l l l l l l l l",
+    ("owner with a token", PRIVATE):         "l l l l l l l l",
 }  # fmt: skip
 
 # What of a list each sees.
@@ -82,6 +92,7 @@ LISTED = {
     "owner who may only read": {PRIVATE, THREAD},
     "colleague": set(),
     "participant": {THREAD},
+    "linked": {THREAD},
     "stranger": set(),
 }
 
@@ -117,6 +128,11 @@ class House:
             await self.web.log.open_conversation(record)
             await self._turn(conversation_id, "owner")
         await self._turn(THREAD, "participant")
+        on_slack = Actor(own_identity("T1", "U1"), "U1", "acme")
+        async with self.web.engine.begin() as connection:
+            await ensure_identity(connection, on_slack, self.clock.now())
+        await self._turn(THREAD, on_slack.id)
+        await link_slack_user(self.web.engine, "T1", "U1", "linked")
 
     async def _turn(self, conversation_id: str, who: str) -> None:
         said = InboundMessage(
@@ -162,6 +178,8 @@ class House:
             ("POST", f"{path}/forks", {**form, "message": self.replies[conversation_id]}),
             ("POST", f"{path}/stop", form),
             ("POST", "/conversations", form),
+            ("GET", "/link", None),
+            ("POST", "/link", form),
         ]
         method, url, data = calls[number]
         return await self.web.client.request(method, url, data=data, headers=headers)
@@ -196,7 +214,7 @@ async def test_the_pages_answer_as_the_table_says(house: House, who: str, conver
     if who == "owner after a long silence":
         house.cookie[who] = house.cookie["owner"]
         house.clock.advance(LONGEST_SILENCE.total_seconds())
-    seen = [letter(await house.page(who, conversation_id, number)) for number in range(6)]
+    seen = [letter(await house.page(who, conversation_id, number)) for number in range(8)]
     assert " ".join(seen) == PAGES[who, conversation_id]
 
 
@@ -233,7 +251,7 @@ async def test_a_new_route_needs_a_line_in_the_tables(house: House) -> None:
     one, pages = "/api/conversations/{conversation_id}", "/conversations/{conversation_id}"
     known = {"/api/conversations", one, f"{one}/events", f"{one}/pending", f"{one}/messages", f"{one}/forks",
              f"{one}/stop", "/", "/conversations", pages, f"{pages}/messages", f"{pages}/forks", f"{pages}/stop",
-             "/logout"}  # fmt: skip
+             "/logout", "/link"}  # fmt: skip
     assert {path for path in found if not path.startswith("/docs")} - {"/redoc"} == known | OPEN
 
 

@@ -1,4 +1,4 @@
-"""A person says who they are on Slack, by a code from a page of theirs in a direct message of theirs, and no other way."""
+"""A person says who they are on Slack: by a code of their own page, in a direct message of theirs, and no other way."""
 
 from __future__ import annotations
 
