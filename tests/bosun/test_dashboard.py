@@ -167,7 +167,7 @@ async def test_a_fork_after_a_reply_is_a_conversation_of_its_own(web: Web) -> No
     assert forked.status_code == 303
     assert forked.headers["location"] != path
     assert "The active plan." in (await page(web, forked.headers["location"])).text
-    assert len((await page(web, "/")).all("a")) == 2 + 2  # the skip link, the first page, and two conversations
+    assert len((await page(web, "/")).all("a")) == 3 + 2  # the skip link, two pages, and two conversations
     form["message"] = "message:none"
     assert (await web.client.post(f"{path}/forks", data={**form, "key": "other"})).status_code == 422
 
