@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from bosun.clock import CalendarPolicy, Clock
 from bosun.context.blocks import Block, account_block, actor_block, fact_block, summary_block, time_block
-from bosun.context.policy import LONGEST_TITLED, POLICY, TITLE_POLICY
+from bosun.context.policy import HANDOFF_NOTE, LONGEST_TITLED, POLICY, TITLE_POLICY
 from bosun.context.prompt import Prompt, PromptMessage
 from bosun.context.sources import SnapshotSource
 from bosun.log.messages import HistoryMessage
@@ -60,7 +60,7 @@ class ContextAssembler:
             account_block(snapshot, now, self._calendar, self._stale_after),
             actor_block(request.actor_name),
             time_block(now, self._calendar),
-            *(summary_block(message.text) for message in request.history if message.role == "summary"),
+            *(summary_block(message.text) for message in request.history[:1] if message.role == "summary"),
             *await self._recalled(request),
         )
         system = "\n".join((POLICY, *(block.render() for block in blocks)))
@@ -81,10 +81,13 @@ class ContextAssembler:
 
 
 def _spoken(history: Sequence[HistoryMessage]) -> tuple[PromptMessage, ...]:
+    """Return the messages. A summary that stands first is a block; one behind what was asked says what was done since."""
     return tuple(
-        PromptMessage(message.role, message.text, message.calls, message.call_id)
-        for message in history
-        if message.role != "summary"
+        PromptMessage("user", f"{HANDOFF_NOTE}\n{message.text}")
+        if message.role == "summary"
+        else PromptMessage(message.role, message.text, message.calls, message.call_id)
+        for place, message in enumerate(history)
+        if place or message.role != "summary"
     )
 
 

@@ -52,17 +52,22 @@ def stream_of(rows: Iterable[Row]) -> tuple[Placed, ...]:
     """Return the stream of rows of `HISTORY_TYPES`, given in the log's order.
 
     Messages that arrived between a call and its result come after both. A changed one is read as it is now, and a
-    summary that was made of it before does not count.
+    summary that was made of it before does not count. A summary of what is older stands first, and the note of a turn's
+    own work after what the turn was asked.
     """
     stored = tuple(rows)
     changes = revisions_of(payload for _, payload in stored)
     replacement = _replacement(stored, changes)
     outputs = {row.call_id: (seq, row.output) for seq, row in stored if isinstance(row, ToolResult)}
     stream: list[Placed] = []
+    note: Placed | None = None
     if replacement is not None:
-        stream.append(Placed(replacement.upto, None, HistoryMessage(role="summary", text=replacement.summary)))
+        note = Placed(replacement.upto, None, HistoryMessage(role="summary", text=replacement.summary))
     for seq, payload in stored:
         row = revised(payload, changes)
+        if note is not None and (isinstance(replacement, Compaction) or seq > note.seq):
+            stream.append(note)
+            note = None
         if replacement is not None and seq <= replacement.upto and not _is_kept(row, replacement):
             continue
         if isinstance(row, UserMessage):
@@ -74,7 +79,7 @@ def stream_of(rows: Iterable[Row]) -> tuple[Placed, ...]:
                 at, output = outputs.get(call.id, (seq, NO_RESULT))
                 told = HistoryMessage(role="tool", text=output, call_id=call.id)
                 stream.append(Placed(at, row.turn_id, told))
-    return tuple(stream)
+    return tuple(stream) if note is None else (*stream, note)
 
 
 def _replacement(stored: Sequence[Row], changes: Revisions) -> Compaction | Handoff | None:
