@@ -81,7 +81,7 @@ class ContextAssembler:
 
 
 def _spoken(history: Sequence[HistoryMessage]) -> tuple[PromptMessage, ...]:
-    """Return the messages. A summary that stands first is a block; one behind what was asked says what was done since."""
+    """Return the messages. A summary that stands first is a block, one behind what was asked says what was done."""
     return tuple(
         PromptMessage("user", f"{HANDOFF_NOTE}\n{message.text}")
         if message.role == "summary"
