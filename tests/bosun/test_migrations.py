@@ -74,12 +74,12 @@ async def test_a_database_with_another_schema_is_refused_with_the_cure(engine: A
 
 @pytest.mark.asyncio
 async def test_a_connection_that_broke_while_idle_is_replaced(engine: AsyncEngine) -> None:
-    """It is an event, and never the end of anything."""
+    """It is an event, and never the end of anything. It has broken before the next question, not within it."""
     async with engine.connect() as connection:
         pid = (await connection.execute(text("SELECT pg_backend_pid()"))).scalar_one()
     other = sync_engine(engine.url)
     with other.connect() as killer:
-        killer.execute(text("SELECT pg_terminate_backend(:pid)"), {"pid": pid})
+        killer.execute(text("SELECT pg_terminate_backend(:pid, 20000)"), {"pid": pid})
     other.dispose()
     assert await postgres_problem(engine) is None
 
