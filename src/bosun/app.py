@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from fastapi import FastAPI
@@ -41,6 +42,7 @@ from bosun.model.router import Router
 from bosun.model.titles import write_title
 from bosun.options import BosunOptions
 from bosun.plugins import PluginHost, load_plugins
+from bosun.prices import Prices
 from bosun.steps import LoggedSteps, StepSink
 from bosun.stores.postgres import create_engine, require_schema
 from bosun.stores.redis import connect
@@ -63,7 +65,7 @@ def create_app(options: BosunOptions) -> FastAPI:
     Connects to nothing; its lifespan does, and raises `SchemaMismatch` where the database is another's.
 
     Raises `PluginUnknown` for a plugin that does not exist, `ToolNameTaken` for plugins that do not fit together, and
-    `ValueError` for profiles that do not.
+    `ValueError` for profiles or prices that do not.
     An app is entered once: its lifespan closes what was made here.
     """
     contracts = contract_versions(options.plugins, slack=options.slack is not None)
@@ -117,6 +119,7 @@ def create_app(options: BosunOptions) -> FastAPI:
         timer=timer,
         limits=options.limits,
     )
+    prices = Prices(options.prices, partial(_alias, options))
     bell = StopBell()
     overhearing = Overhearing(engine, clock=clock)
     hearing = Hearing(
@@ -177,7 +180,7 @@ def create_app(options: BosunOptions) -> FastAPI:
     install_refusals(app)
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
-    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox, prices=prices))
     if options.login is not None:
         from bosun.dashboard.composition import dashboard  # an app without a login loads nothing of it
 
@@ -193,6 +196,7 @@ def create_app(options: BosunOptions) -> FastAPI:
                 ids=ids,
                 calendar=options.calendar,
                 codes=codes,
+                prices=prices,
             )
         )
     if options.slack is not None and slack is not None:
@@ -212,6 +216,12 @@ def create_app(options: BosunOptions) -> FastAPI:
             )
         )
     return app
+
+
+def _alias(options: BosunOptions, role: str, profile: str | None) -> str:
+    """Return the model that a part of Bosun asks for in a turn of this profile."""
+    own = next((each.model for each in options.profiles if each.name == profile), None) if role == "agent" else None
+    return own or options.model.alias(role)
 
 
 def _slack(options: BosunOptions, timer: Timer, reader: ConversationReader) -> SlackEgress | None:

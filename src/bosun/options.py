@@ -18,11 +18,21 @@ from bosun.mailbox.queue import ConversationQueue
 from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
 from bosun.model.profiles import DEFAULT_PROFILES, Profile
+from bosun.prices import Price
 from bosun.slack.options import SlackOptions
 from bosun.steps import StepSink
 from bosun.timer import Timer
 
-__all__ = ["BosunOptions", "CalendarPolicy", "Limits", "LoginOptions", "ModelOptions", "Profile", "SlackOptions"]
+__all__ = [
+    "BosunOptions",
+    "CalendarPolicy",
+    "Limits",
+    "LoginOptions",
+    "ModelOptions",
+    "Price",
+    "Profile",
+    "SlackOptions",
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +45,8 @@ class BosunOptions:
     limits: Limits = field(default_factory=Limits)
     profiles: tuple[Profile, ...] = DEFAULT_PROFILES
     """How a turn may be thought about; the router chooses. One of them is the standard one."""
+    prices: tuple[Price, ...] = ()
+    """What models cost. A model without a price has no known cost."""
     plugins: tuple[str, ...] = ()
     """Names of `bosun.plugins`; nothing of a plugin that is not named is imported."""
     cross_actor: CrossActor = "follow_up"

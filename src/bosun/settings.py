@@ -20,6 +20,7 @@ from bosun.mailbox.steering import CrossActor
 from bosun.model.options import ModelOptions
 from bosun.model.profiles import DEFAULT_PROFILES, Profile, check_profiles
 from bosun.options import BosunOptions
+from bosun.prices import Price
 from bosun.slack.options import SLACK_URL, SlackOptions
 
 MODEL_URL_MISSING = (
@@ -60,6 +61,8 @@ class Settings(BaseSettings):
     stale_after_days: float = Field(default=7, gt=0)
     profiles: tuple[Profile, ...] = DEFAULT_PROFILES
     """JSON, for example `[{"name": "standard", "description": "everything", "takes_reasoning": true}]`."""
+    prices: tuple[Price, ...] = ()
+    """JSON, for example `[{"model": "large", "currency": "USD", "input": 2, "output": 8, "as_of": "2026-12-01"}]`."""
     plugins: Annotated[tuple[str, ...], NoDecode] = ()
     """For example `BOSUN_PLUGINS=memory`. Without it, no plugin is composed."""
     turn_timeout_seconds: float = Field(default=Limits.turn_timeout_seconds, gt=0)
@@ -132,6 +135,7 @@ class Settings(BaseSettings):
                 drain_seconds=self.drain_seconds,
             ),
             profiles=profiles,
+            prices=self.prices,
             plugins=self.plugins,
             cross_actor=self.cross_actor,
             slack=self._slack(),

@@ -23,7 +23,7 @@ from bosun.dashboard.templates import environment
 from bosun.dashboard.timeline import cursor, moments, read_cursor, timeline, words, written
 from bosun.http.sessions import Visitor
 from bosun.identity import Actor
-from bosun.log.events import Compaction, TurnRouted
+from bosun.log.events import Compaction, TokenUsage, TurnRouted
 from bosun.log.messages import ConversationSummary, ProposedCall
 from bosun.log.projection import conversation_view
 from bosun.log.reading import ConversationReader
@@ -118,7 +118,8 @@ async def answer(web: Web, path: str, text: str = "The active plan.") -> None:
     )
     await web.log.start_tool(turn, call, {"at": "<i>"})
     await web.log.finish_tool(turn, call, "succeeded", "found <script>")
-    await web.log.commit_reply(turn, text)
+    usage = {"agent": TokenUsage(input_tokens=343, output_tokens=29), "router": TokenUsage(input_tokens=5)}
+    await web.log.commit_reply(turn, text, usage)
 
 
 async def test_a_person_begins_and_goes_on_and_sees_both(web: Web) -> None:
@@ -141,7 +142,8 @@ async def test_a_turn_is_told_with_all_that_the_api_tells(web: Web) -> None:
     there = await page(web, path)
     for told in ("The active plan.", "succeeded", "1 tool call", "quick, low reasoning", "a <b>question</b>", "look",
                  '"at": "<i>"', "found <script>", "Guardian", "allow", "high risk", "just this",
-                 "3 messages summarized", "900", "300", "They asked."):  # fmt: skip
+                 "3 messages summarized", "900", "300", "They asked.", "343 tokens in",
+                 "0.000918 USD at the prices of 2026-12-01", "no price known"):  # fmt: skip
         assert told in there.text, told
     assert not there.all("script") and not there.all("i")
     assert [said["text"] for said in (await reply_of(web, path))["messages"]] == [
@@ -324,7 +326,7 @@ async def test_nobodys_words_become_markup(
                 "guardianReviews": [{"tool": tool, "decision": "deny", "risk": "high", "reason": reason}],
                 "compactions": [{"kind": "compaction", "replaced": 1, "tokensBefore": 2, "tokensAfter": 1,
                                  "summary": text}],
-                "pauses": 0, "startedAt": AT, "endedAt": AT, "usage": {}}  # fmt: skip
+                "pauses": 0, "startedAt": AT, "endedAt": AT, "usage": {}, "cost": {}}  # fmt: skip
         return {"id": "web:c", "title": title, "location": {"kind": "web"}, "createdAt": AT, "messages": [said],
                 "turns": [turn]}  # fmt: skip
 

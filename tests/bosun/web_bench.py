@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import date
+from decimal import Decimal
 
 import httpx
 from conftest import CountedIds, HandClock, KeptSteps
@@ -32,8 +34,11 @@ from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
 from bosun.mailbox.queue import Delivery, Nudge
 from bosun.mailbox.running import StopBell
+from bosun.prices import Price, Prices
 from bosun.slack.ingress import slack_ingress
 from bosun.stores.tables import conversations
+
+PRICES = (Price(model="agent", currency="USD", input=Decimal(2), output=Decimal(8), as_of=date(2026, 12, 1)),)
 
 
 @dataclass
@@ -103,6 +108,7 @@ async def open_web(
     mailbox = Mailbox(redis, clock=clock, ids=ids, steps=KeptSteps(), attempts=3)
     app = FastAPI(openapi_url=None)
     install_refusals(app)
+    prices = Prices(PRICES, lambda role, profile: role)
     authenticate = token_authentication(engine)
     forks = Forks(engine, clock=clock, ids=ids)
     intake = Intake(
@@ -117,7 +123,7 @@ async def open_web(
     )
     app.include_router(health_routes(engine, redis))
     app.include_router(conversation_routes(authenticate=authenticate, intake=intake))
-    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox))
+    app.include_router(reporting_routes(authenticate=authenticate, reader=reader, mailbox=mailbox, prices=prices))
     words, codes = KeptWords(), LinkCodes(engine, clock=clock, ids=ids) if login is not None else None
     app.include_router(
         slack_ingress(
@@ -129,7 +135,7 @@ async def open_web(
         app.include_router(
             dashboard(
                 login, engine=engine, redis=redis, reader=reader, mailbox=mailbox, intake=intake, clock=clock, ids=ids,
-                calendar=CalendarPolicy(), codes=codes,
+                calendar=CalendarPolicy(), codes=codes, prices=prices,
             )
         )  # fmt: skip
     known = tokens if tokens is not None else await make_tokens(engine, clock)

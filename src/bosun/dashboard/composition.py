@@ -19,6 +19,7 @@ from bosun.login.options import LoginOptions
 from bosun.login.sessions import Sessions
 from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
+from bosun.prices import Prices
 
 
 def dashboard(
@@ -33,6 +34,7 @@ def dashboard(
     ids: IdSource,
     calendar: CalendarPolicy,
     codes: LinkCodes | None,
+    prices: Prices,
 ) -> APIRouter:
     """Return the routes of browsers: signing in and out, and the pages; with codes, the one that links, too."""
     sessions = Sessions(engine, clock=clock, ids=ids)
@@ -49,6 +51,7 @@ def dashboard(
         ids=ids,
         calendar=calendar,
         codes=codes,
+        prices=prices,
     )
     router = APIRouter()
     router.include_router(login_routes(options, login=login, sessions=sessions, signed_in=signed_in))

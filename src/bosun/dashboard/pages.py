@@ -24,6 +24,7 @@ from bosun.log.reading import ConversationReader
 from bosun.login.options import LoginOptions
 from bosun.mailbox.intake import Intake
 from bosun.mailbox.mailbox import Mailbox
+from bosun.prices import Prices
 
 PAGE: Final = 50
 EVENTS: Final = 300
@@ -46,6 +47,7 @@ class Pages:
         intake: Intake,
         ids: IdSource,
         calendar: CalendarPolicy,
+        prices: Prices,
         codes: LinkCodes | None,
     ) -> None:
         self._options = options
@@ -55,6 +57,7 @@ class Pages:
         self._intake = intake
         self._ids = ids
         self._codes = codes
+        self._prices = prices
         self._templates = environment(links=codes is not None)
         self._templates.filters.update(moment=moments(calendar), words=words, written=written)
 
@@ -137,7 +140,7 @@ class Pages:
             raise not_found()
         before = _number(request.query_params.get("before")) if request.method == "GET" else None
         events = await self._reader.events(conversation_id, before=before, limit=EVENTS)
-        view = conversation_view(found, events if len(events) < EVENTS else whole_turns(events))
+        view = self._prices.told(conversation_view(found, events if len(events) < EVENTS else whole_turns(events)))
         state = await self._mailbox.state(conversation_id)
         shown = {message["id"] for message in view["messages"]}
         return self._render(

@@ -74,7 +74,9 @@ CONVERSATION: Final = """{% extends "base" %}
 about {{ made.tokensBefore }} → {{ made.tokensAfter }} tokens</p><pre aria-label="Summary">{{ made.summary }}</pre>{% endfor %}
 {% if turn.usage %}<dl>{% for role, used in turn.usage.items() %}<dt>{{ role|words }}</dt>
 <dd>{{ used.inputTokens }} tokens in{% if used.cachedInputTokens %} ({{ used.cachedInputTokens }} cached){% endif %},
-{{ used.outputTokens }} out</dd>{% endfor %}</dl>{% endif %}
+{{ used.outputTokens }} out ·
+{% if turn.cost[role] %}{{ turn.cost[role].amount }} {{ turn.cost[role].currency }} at the prices of {{ turn.cost[role].asOf }}
+{%- else %}no price known{% endif %}</dd>{% endfor %}</dl>{% endif %}
 <p class="quiet">{{ turn.startedAt|moment }}{% if turn.endedAt %} – {{ turn.endedAt|moment }}{% endif %}</p>
 </details>
 {% endmacro %}

@@ -15,6 +15,7 @@ from bosun.log.messages import InboundMessage
 from bosun.log.projection import conversation_view, event_view, instant, summary_view
 from bosun.log.reading import ConversationReader
 from bosun.mailbox.mailbox import Mailbox
+from bosun.prices import Prices
 
 READ = "conversations:read"
 MOST = 200
@@ -23,7 +24,9 @@ Limit = Annotated[int, Query(ge=1, le=MOST)]
 Before = Annotated[int | None, Query(ge=1, le=2**63 - 1)]
 
 
-def reporting_routes(*, authenticate: Authenticate, reader: ConversationReader, mailbox: Mailbox) -> APIRouter:
+def reporting_routes(
+    *, authenticate: Authenticate, reader: ConversationReader, mailbox: Mailbox, prices: Prices
+) -> APIRouter:
     """Return the routes that read."""
     router = APIRouter(prefix="/api/conversations")
 
@@ -39,7 +42,7 @@ def reporting_routes(*, authenticate: Authenticate, reader: ConversationReader, 
         found = await reader.conversation(conversation_id)
         if found is None:
             raise not_found()
-        return conversation_view(found, await reader.events(conversation_id))
+        return prices.told(conversation_view(found, await reader.events(conversation_id)))
 
     @router.get("/{conversation_id}/events")
     async def events(

@@ -37,6 +37,7 @@ SEAMS = (
     "bosun.clock",
     "bosun.ids",
     "bosun.limits",
+    "bosun.prices",
     "bosun.recall",
     "bosun.steps",
     "bosun.text",
