@@ -16,7 +16,7 @@ from redis.asyncio import Redis
 from slack_bodies import BOT, CHANNEL, DIRECT, LATER, OTHER, PERSON, TEAM, TS, app_mention, direct, message
 from slack_server import Fault, SlackServer, slack_server
 from slack_turn_bench import EagerTimer
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 from sqlalchemy.ext.asyncio import AsyncEngine
 from test_login import sign_in
 from test_slack_intake import send
@@ -24,7 +24,7 @@ from web_bench import Web, open_web
 
 from bosun.accounts import ensure_account
 from bosun.identity import SCOPES, Actor, create_token
-from bosun.link_codes import CODE_AGE, KEPT, LinkCodes, code_in
+from bosun.link_codes import CODE_AGE, KEPT, CodeRefused, LinkCodes, code_in
 from bosun.login.login import identity_of
 from bosun.machine import SystemIds
 from bosun.slack.channel import SlackThread
@@ -129,6 +129,26 @@ async def test_a_code_works_once_also_for_two_at_the_same_time(web: Web, clock: 
     await send(web, clock, direct(f"link {code}", ts=SECOND, user="U0THIRD"))
     assert await who_is(web, "U0THIRD") == own_identity(TEAM, "U0THIRD")
     assert "was used already" in last(web)
+
+
+async def test_who_comes_second_waits_for_the_first_and_is_refused(web: Web, clock: HandClock) -> None:
+    """Also where both have read the code before either has used it."""
+    codes = LinkCodes(web.engine, clock=clock, ids=SystemIds())
+    code = await make_code(web)
+
+    async def second() -> None:
+        async with web.engine.begin() as connection:
+            await codes.take(connection, code, "second")
+
+    async with web.engine.connect() as watching, web.engine.connect() as first:
+        await codes.take(first, code, "first")
+        waiting = asyncio.create_task(second())
+        async with asyncio.timeout(30):
+            while not (await watching.execute(text("SELECT 1 FROM pg_locks WHERE NOT granted"))).all():
+                pass
+        await first.commit()
+        with pytest.raises(CodeRefused, match="used already"):
+            await waiting
 
 
 async def test_a_code_that_does_not_work_changes_nothing_and_says_why(web: Web, clock: HandClock, morgan: str) -> None:
