@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,7 +22,17 @@ QUIET = (
 
 
 @contextmanager
-def chromium(profile: Path, *, width: int = 1200, height: int = 900, dark: bool = False) -> Iterator[Chrome]:
+def chromium(*, width: int = 1200, height: int = 900, dark: bool = False) -> Iterator[Chrome]:
+    """Give a browser for so long. What it keeps lies in a short path, since it makes sockets there."""
+    with (
+        tempfile.TemporaryDirectory(prefix="cr-", dir="/tmp", ignore_cleanup_errors=True) as profile,
+        _chromium(Path(profile), width, height, dark) as browser,
+    ):
+        yield browser
+
+
+@contextmanager
+def _chromium(profile: Path, width: int, height: int, dark: bool) -> Iterator[Chrome]:
     """Give a browser that knows nobody, without JavaScript: the pages have to do without it."""
     programs = {}
     for name in ("chromium", "chromedriver"):

@@ -66,11 +66,11 @@ async def site(provider: OidcProvider, engine: AsyncEngine, redis: Redis, clock:
         yield Site(web, url)
 
 
-async def looks(tmp_path: Path, use: Callable[[Chrome], Any], **how: Any) -> Any:
+async def looks(use: Callable[[Chrome], Any], **how: Any) -> Any:
     """Use a browser in a thread of its own, while the site is served in this one."""
 
     def run() -> Any:
-        with chromium(tmp_path / "profile", **how) as browser:
+        with chromium(**how) as browser:
             return use(browser)
 
     return await asyncio.to_thread(run)
@@ -94,7 +94,7 @@ def path_of(browser: Chrome, site: Site) -> str:
     return browser.current_url.removeprefix(site.url)
 
 
-async def test_a_person_signs_in_writes_reads_forks_and_stops(site: Site, tmp_path: Path) -> None:
+async def test_a_person_signs_in_writes_reads_forks_and_stops(site: Site) -> None:
     loop = asyncio.get_running_loop()
 
     def answered(path: str, words: str) -> None:
@@ -126,10 +126,10 @@ async def test_a_person_signs_in_writes_reads_forks_and_stops(site: Site, tmp_pa
         browser.find_element(By.XPATH, "//button[text()='Sign out']").click()
         assert "You are signed out." in text(browser)
 
-    await looks(tmp_path, use)
+    await looks(use)
 
 
-async def test_all_of_it_can_be_reached_by_the_keyboard(site: Site, tmp_path: Path) -> None:
+async def test_all_of_it_can_be_reached_by_the_keyboard(site: Site) -> None:
     def use(browser: Chrome) -> list[str]:
         browser.get(site.url + "/")
         write(browser, "Hello")
@@ -145,14 +145,12 @@ async def test_all_of_it_can_be_reached_by_the_keyboard(site: Site, tmp_path: Pa
         assert all(name.partition(" ")[2] for name in names)
         return reached
 
-    reached = await looks(tmp_path, use)
+    reached = await looks(use)
     assert reached[0] == "a Skip to the content"
 
 
 @pytest.mark.parametrize("dark", [False, True])
-async def test_on_a_phone_nothing_stands_beside_the_screen_and_words_can_be_read(
-    site: Site, tmp_path: Path, dark: bool
-) -> None:
+async def test_on_a_phone_nothing_stands_beside_the_screen_and_words_can_be_read(site: Site, dark: bool) -> None:
     """The width of the content is the screen's, and every text has a contrast of 4.5 at least (WCAG 2.2, 1.4.3)."""
     loop = asyncio.get_running_loop()
 
@@ -172,7 +170,7 @@ async def test_on_a_phone_nothing_stands_beside_the_screen_and_words_can_be_read
             found += too_faint(browser)
         return found
 
-    assert await looks(tmp_path, use, width=360, height=780, dark=dark) == []
+    assert await looks(use, width=360, height=780, dark=dark) == []
 
 
 def too_faint(browser: Chrome) -> list[str]:
